@@ -1,0 +1,1 @@
+"""Azure Service Bus on a bare machine: real AMQP 1.0, for the unmodified SDKs. Read next: README.md."""
