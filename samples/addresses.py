@@ -33,8 +33,8 @@ class Addresses:
         missing = [name for name in names if not environment.get(name)]
         if missing:
             raise DemoError(
-                f"the environment lacks {', '.join(missing)}. `python3 dev.py demo` sets them; beside a running "
-                "`python3 dev.py start`, load them with: set -a; . .devstack/env; set +a"
+                f"the environment lacks {', '.join(missing)}. `python3 dev.py demo` sets them; "
+                "beside a running `python3 dev.py start`, load them with: set -a; . .devstack/env; set +a"
             )
         service_bus, cosmos, functions_url, functions_key = (environment[name] for name in names)
         return cls(

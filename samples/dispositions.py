@@ -2,7 +2,7 @@
 
     ... disposition=complete outcome=duplicate ... message_id=A1~0123456789abcdef ... sequence_number=7 ...
 
-Other text may stand before it on the line. Broker and store show what is left; only this log shows completions.
+Other text may stand before it on the line. Broker and store show what is left; this log shows completions.
 """
 
 import asyncio
@@ -36,17 +36,17 @@ def parse_dispositions(log: str) -> list[Disposition]:
     return [_parse(line[line.index(MARK) :]) for line in whole_lines if MARK in line]
 
 
-def final_outcomes(dispositions: Iterable[Disposition]) -> dict[int, str]:
-    """Return sequence number -> outcome of the first final disposition.
+def completions(dispositions: Iterable[Disposition]) -> dict[int, Disposition]:
+    """Return sequence number -> first completion of each completed message.
 
     A message may show twice: if its settlement is lost after the commit, it is delivered again, and is then a
     duplicate of itself. The first line tells what it did.
     """
-    outcomes: dict[int, str] = {}
+    first: dict[int, Disposition] = {}
     for entry in dispositions:
-        if entry.is_final:
-            outcomes.setdefault(entry.sequence_number, entry.outcome)
-    return outcomes
+        if entry.disposition == "complete":
+            first.setdefault(entry.sequence_number, entry)
+    return first
 
 
 async def await_final(

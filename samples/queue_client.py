@@ -1,7 +1,6 @@
 """The queue `orders` through the Service Bus SDK: send, and look at what is left without taking it."""
 
 import asyncio
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,8 +9,7 @@ from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver, ServiceBu
 from azure.servicebus.exceptions import MessageSizeExceededError
 
 from samples.addresses import QUEUE
-from samples.online_retail import Order
-from samples.request_hash import message_id
+from samples.plans import Letter
 
 PEEK_COUNT = 100
 SESSIONS_AT_ONCE = 8
@@ -28,25 +26,21 @@ class DeadLetter:
     description: str
 
 
-def order_message(order: Order, suffix: str = "") -> ServiceBusMessage:
-    """Return the message of an order: MessageId by the request hash, the order as its session."""
-    return ServiceBusMessage(
-        json.dumps(order, ensure_ascii=False),
-        message_id=message_id(order, suffix),
-        session_id=str(order["orderId"]),
-        content_type="application/json",
-    )
-
-
-async def send_in_batches(sender: ServiceBusSender, messages: Iterable[ServiceBusMessage]) -> int:
-    """Send messages in as few batches as they fit, and return how many the broker accepted.
+async def send_in_batches(sender: ServiceBusSender, letters: Iterable[Letter]) -> int:
+    """Send messages in as few batches as they fit in, and return how many the broker accepted.
 
     Raises:
         ServiceBusError: a batch was not accepted; those before it were.
     """
     count = 0
     batch = await sender.create_message_batch()
-    for message in messages:
+    for letter in letters:
+        message = ServiceBusMessage(
+            letter.body,
+            message_id=letter.message_id,
+            session_id=letter.session_id,
+            content_type="application/json",
+        )
         try:
             batch.add_message(message)
         except MessageSizeExceededError:
