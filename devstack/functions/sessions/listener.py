@@ -1,0 +1,89 @@
+"""The listener of one function: as many slots as host.json allows sessions.
+
+A lost connection costs a session its running message (it comes again) and nothing else: the slot connects
+and goes on.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from devstack.functions.app_settings import connection_string, resolve
+from devstack.functions.host_json import ServiceBusSettings
+from devstack.functions.invocations import Invocations
+from devstack.functions.sessions.broker import Broker, FaultLog
+from devstack.functions.sessions.slot import Shared, Slot
+from devstack.functions.settlement.deliveries import RunningDeliveries
+from devstack.functions.triggers import SessionTrigger
+
+
+class SessionListener:
+    """Start it, and stop it once."""
+
+    def __init__(
+        self,
+        trigger: SessionTrigger,
+        *,
+        settings: ServiceBusSettings,
+        app_settings: Mapping[str, str],
+        invocations: Invocations,
+        deliveries: RunningDeliveries,
+    ) -> None:
+        """Resolve the binding.
+
+        Raises:
+            SettingError: the queue's name or the connection needs a setting that is missing.
+        """
+        where = f"function {trigger.function.name}"
+        queue = resolve(trigger.queue_name, where=where, settings=app_settings)
+        self._broker = Broker(connection_string(trigger.connection, where=where, settings=app_settings))
+        # Source: Azure.Messaging.ServiceBus, ServiceBusProcessor: at most 2 accepts per core at a time.
+        accepts_max = min(settings.sessions_max, 2 * (os.cpu_count() or 1))
+        shared = Shared(
+            function=trigger.function,
+            queue=queue,
+            auto_complete=trigger.auto_complete_messages,
+            settings=settings,
+            broker=self._broker,
+            invocations=invocations,
+            deliveries=deliveries,
+            accepts=asyncio.Semaphore(accepts_max),
+            faults=FaultLog(f"Queue {queue}"),
+        )
+        self._slots: Final = [Slot(shared) for _ in range(settings.sessions_max)]
+        self._tasks = dict[asyncio.Task[None], Slot]()
+
+    async def start(self, on_failure: Callable[[BaseException], None]) -> None:
+        """Connect, waiting for the broker if need be, and serve sessions.
+
+        ``on_failure`` is told what a slot died of, which is a fault of this host.
+
+        Raises:
+            ValueError: the connection string lacks a part.
+        """
+        await self._broker.connection()
+
+        def ended(task: asyncio.Task[None]) -> None:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                on_failure(error)
+
+        for slot in self._slots:
+            task = asyncio.create_task(slot.run())
+            task.add_done_callback(ended)
+            self._tasks[task] = slot
+
+    async def finish(self) -> None:
+        """Take no further message, and wait for those that run."""
+        for task, slot in self._tasks.items():
+            slot.finish()
+            if not slot.is_busy:
+                task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def close(self) -> None:
+        """Cut what still runs (neither completed nor abandoned) and close the connection."""
+        for task in self._tasks:
+            task.cancel()
+        await self._broker.close()
