@@ -1,0 +1,1 @@
+"""Single-partition queries: a pure subset of Cosmos DB SQL (text -> syntax tree -> pages of results)."""

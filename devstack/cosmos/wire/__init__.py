@@ -1,0 +1,1 @@
+"""The wire: authentication, routing, headers, bodies and errors of the REST protocol."""

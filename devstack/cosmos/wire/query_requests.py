@@ -1,0 +1,72 @@
+"""Queries over one logical partition."""
+
+import hashlib
+
+from devstack.cosmos.charges import query_charge
+from devstack.cosmos.errors import bad_request
+from devstack.cosmos.items.partition_key import from_header
+from devstack.cosmos.json_values import Json, as_object, read_json
+from devstack.cosmos.query.indexing import require_indexed
+from devstack.cosmos.query.pages import PageRequest, Row, run_query
+from devstack.cosmos.query.parser import parse_query
+from devstack.cosmos.store.catalogue import Container
+from devstack.cosmos.store.store import Store
+from devstack.cosmos.wire import headers as names
+from devstack.cosmos.wire.answers import Answer, feed_answer
+from devstack.cosmos.wire.request import Request
+
+
+def answer_query(store: Store, container: Container, request: Request) -> Answer:
+    """Answer one page of a query.
+
+    Raises:
+        CosmosError: 400, if it names no partition key or is not of the supported subset.
+    """
+    header = request.headers.get(names.PARTITION_KEY)
+    if header is None:
+        raise bad_request(
+            "Cross-partition queries are not supported by the local emulator: pass a partition key."
+        )
+    partition_key = from_header(header)
+    body = as_object(read_json(request.body), "The body of a query")
+    text = body.get("query")
+    if not isinstance(text, str):
+        raise bad_request("The body of a query must hold the text 'query'.")
+    query = parse_query(text)
+    if query.order_by is not None:
+        require_indexed(query.order_by, container.settings.indexing)
+    parameters = _parameters(body.get("parameters"))
+    with store.partition(container, partition_key) as partition:
+        items = partition.all()
+    page = run_query(
+        query,
+        parameters,
+        (Row(item.number, as_object(read_json(item.body), "The stored item")) for item in items),
+        PageRequest(
+            query_id=_query_id(request.body, partition_key),
+            count_max=names.page_items_max(request.headers),
+            continuation=request.headers.get(names.CONTINUATION),
+        ),
+    )
+    return feed_answer(
+        container.rid,
+        "Documents",
+        page.results,
+        charge=query_charge(sum(len(result) for result in page.results)),
+        continuation=page.continuation,
+    )
+
+
+def _query_id(body: bytes, partition_key: str) -> str:
+    return hashlib.sha256(partition_key.encode() + b"\n" + body).hexdigest()[:16]
+
+
+def _parameters(value: Json) -> dict[str, Json]:
+    parameters: dict[str, Json] = {}
+    for entry in value if isinstance(value, list) else []:
+        match entry:
+            case {"name": str(name), "value": parameter} if name.startswith("@"):
+                parameters[name] = parameter
+            case _:
+                raise bad_request("A query parameter must have a 'name' that begins with @, and a 'value'.")
+    return parameters
