@@ -145,13 +145,10 @@ def _front(
 
 
 async def _until_recycled(supervisor: Supervisor, failed: asyncio.Future[None]) -> None:
-    recycled = asyncio.create_task(supervisor.recycled.wait())
-    try:
-        await asyncio.wait([recycled, failed], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        recycled.cancel()
-    if failed.done():
-        failed.result()
+    await asyncio.wait([supervisor.recycled, failed], return_when=asyncio.FIRST_COMPLETED)
+    for ended in (supervisor.recycled, failed):
+        if ended.done():
+            ended.result()
 
 
 async def _stop(front: HttpFront, listeners: Sequence[SessionListener], supervisor: Supervisor) -> None:

@@ -53,6 +53,10 @@ class WorkerChannel:
             if not outcome.done():
                 outcome.set_result(wire.Failed(message=reason))
         self._pending.clear()
+        self.fail_indexing(f"{reason} before the app was indexed")
+
+    def fail_indexing(self, reason: str) -> None:
+        """Give up waiting for the index; no-op when it is there."""
         self._set_indexed(AppError(reason))
 
     def _set_indexed(self, result: tuple[wire.FunctionMetadata, ...] | AppError) -> None:

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,10 @@ class _Worker:
 
 
 class Supervisor:
-    """One worker at a time; ``recycled`` is set when it crashed too often."""
+    """One worker at a time.
+
+    ``recycled`` is done when it crashed too often; it has an exception when no process can be started.
+    """
 
     def __init__(
         self,
@@ -42,20 +45,18 @@ class Supervisor:
         app: Path,
         environment: Mapping[str, str],
         function_timeout_seconds: float | None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._streams = streams
         self._port = port
         self._app = app
         self._environment = environment
         self._function_timeout_seconds = function_timeout_seconds
-        self._clock = clock
         self._ready: asyncio.Future[_Worker | None] = asyncio.get_running_loop().create_future()
         self._killed_for_timeout: WorkerProcess | None = None
         self._current: _Worker | None = None
         self._exits = set[asyncio.Task[None]]()
         self._watch: asyncio.Task[None] | None = None
-        self.recycled: Final = asyncio.Event()
+        self.recycled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def start(self) -> tuple[wire.FunctionMetadata, ...]:
         """Start the first worker and return the functions of the app.
@@ -71,6 +72,7 @@ class Supervisor:
             raise indexed
         self._ready.set_result(worker)
         self._watch = asyncio.create_task(self._keep_running(worker))
+        self._watch.add_done_callback(self._watch_ended)
         return indexed
 
     async def invoke(self, call: wire.Invoke) -> wire.Outcome:
@@ -105,6 +107,10 @@ class Supervisor:
             worker.process.kill()
             await worker.process.exited()
 
+    def _watch_ended(self, watch: asyncio.Task[None]) -> None:
+        if not watch.cancelled() and (error := watch.exception()) is not None:
+            self.recycled.set_exception(error)
+
     def _hold(self) -> None:
         if self._ready.done():
             self._ready = asyncio.get_running_loop().create_future()
@@ -125,7 +131,7 @@ class Supervisor:
         channel.initialize(str(self._app))
         deadline = asyncio.get_running_loop().call_later(
             _INDEXING_SECONDS_MAX,
-            channel.lost,
+            channel.fail_indexing,
             f"the app was not indexed within {_INDEXING_SECONDS_MAX:.0f} s",
         )
         channel.indexed.add_done_callback(lambda _: deadline.cancel())
@@ -142,12 +148,12 @@ class Supervisor:
             code = await worker.process.exited()
             self._hold()
             if worker.process is not self._killed_for_timeout:
-                history, step = history.after_crash(self._clock())
+                history, step = history.after_crash(time.monotonic())
                 match step:
                     case Recycle():
                         _log.error("Exceeded language worker restart retry count. Shutting down the host.")
                         self._give_up()
-                        self.recycled.set()
+                        self.recycled.set_result(None)
                         return
                     case Restart(delay_seconds):
                         _log.error("Worker exited with code %s. Restarting in %.1f s.", code, delay_seconds)
