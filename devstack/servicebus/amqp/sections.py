@@ -161,7 +161,7 @@ def _field(raw_list: bytes, index: int) -> Value:
 
 
 def _check_body(body: bytes) -> None:
-    """Hold the body sections against the standard: one amqp-value, data sections or sequences; then a footer."""
+    """Accept one amqp-value, or data sections, or sequences; a footer may follow."""
     position, kinds = 0, []
     while position < len(body):
         if body[position] != 0x00:

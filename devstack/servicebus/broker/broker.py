@@ -1,0 +1,74 @@
+"""The broker: its queues by name, its plan of deadlines, and what it has to report.
+
+The caller drives it: before it acts on input it calls `expire`, after every single action it takes the events, and
+it calls `expire` again at `next_deadline`. Nothing happens by itself, so a test moves the clock as it likes.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from devstack.servicebus.broker.deadlines import Deadlines
+from devstack.servicebus.broker.errors import EntityNotFoundError
+from devstack.servicebus.broker.events import BrokerEvent
+from devstack.servicebus.broker.plain_queue import PlainQueue
+from devstack.servicebus.broker.queue import Surroundings
+from devstack.servicebus.broker.session_queue import SessionQueue
+from devstack.servicebus.broker.settings import QueueSettings
+
+
+class Broker:
+    """All queues of one namespace.
+
+    Args:
+        queues: their settings.
+        clock: the time, aware and UTC.
+        new_id: a fresh id at every call, for lock tokens and for messages that come without one.
+    """
+
+    def __init__(
+        self, queues: Iterable[QueueSettings], *, clock: Callable[[], datetime], new_id: Callable[[], UUID]
+    ) -> None:
+        self._clock = clock
+        self._deadlines = Deadlines()
+        self._events: deque[BrokerEvent] = deque()
+        surroundings = Surroundings(clock, new_id, self._deadlines, self._events)
+        self._queues = {settings.name.lower(): _queue(settings, surroundings) for settings in queues}
+
+    @property
+    def queue_names(self) -> list[str]:
+        """The names of all queues, without dead-letter queues."""
+        return [queue.settings.name for queue in self._queues.values()]
+
+    def queue(self, name: str) -> PlainQueue | SessionQueue:
+        """Return the queue of that name, in any case.
+
+        Raises:
+            EntityNotFoundError: there is none.
+        """
+        queue = self._queues.get(name.lower())
+        if queue is None:
+            raise EntityNotFoundError(f"The messaging entity '{name}' could not be found.")
+        return queue
+
+    def expire(self) -> None:
+        """Do what is due by now: expire locks, end waits."""
+        self._deadlines.run_due(self._clock())
+
+    def next_deadline(self) -> datetime | None:
+        """Return when `expire` has something to do next; None when nothing is planned."""
+        return self._deadlines.next()
+
+    def take_event(self) -> BrokerEvent | None:
+        """Take the oldest event; None when there is none."""
+        return self._events.popleft() if self._events else None
+
+
+def _queue(settings: QueueSettings, surroundings: Surroundings) -> PlainQueue | SessionQueue:
+    # A dead-letter queue never has sessions and never sees clients' sends, whatever its queue is.
+    plain = replace(settings, requires_session=False, duplicate_window=None)
+    dead_letters = PlainQueue(plain, surroundings, None)
+    make = SessionQueue if settings.requires_session else PlainQueue
+    return make(settings, surroundings, dead_letters)
