@@ -1,0 +1,1 @@
+"""HTTP answers that follow the standards, without knowing a web framework."""

@@ -1,0 +1,160 @@
+"""A consumer as data: which messages it takes, where its documents lie, and how it decides.
+
+Documents of one partition (`pk` is the partition key's field, such as `orderId`):
+
+    state      id = partition key value    the consumer's fields, pk, type, docVersion, eventSequence,
+                                           outboxSequence, createdAt, updatedAt
+    marker     id = op:{key}               pk, type "operation", docVersion, state "applied", requestHash, attemptId,
+                                           payload (the message), appliedAt
+    outbox     id = out:{outboxSequence}   pk, type "outbox", docVersion, destination, message, traceparent,
+                                           status "ready", readySince
+
+A message of the type `created_by` creates the state document, which then is its marker: it bears requestHash and
+attemptId itself, and no `op:` document is written.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol, TypeAliasType
+
+import msgspec
+
+from shared.idempotency.decisions import Decision
+from shared.idempotency.errors import ConfigurationError, NewerVersionError
+from shared.idempotency.messages import Event, Message, State, decode_custom, to_document
+from shared.idempotency.ports import Document, StoredDocument
+
+DOC_VERSION: Final = 1
+
+_ENGINE_FIELDS: Final = frozenset(
+    {
+        "id",
+        "type",
+        "docVersion",
+        "eventSequence",
+        "outboxSequence",
+        "requestHash",
+        "attemptId",
+        "createdAt",
+        "updatedAt",
+        "ttl",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxMessage:
+    """A message to be committed with the state change.
+
+    Attributes:
+        destination: queue or topic.
+        message: `{messageId, sessionId, subject, contentType, body}`.
+        size_bytes: of the body on the wire.
+    """
+
+    destination: str
+    message: Document
+    size_bytes: int
+
+
+class EventWriter(Protocol):
+    """Wraps a consumer's events for the outbox. Implementation: `shared.outbox.events`."""
+
+    def write(self, event: Event, *, partition: str, number: int, time: datetime) -> OutboxMessage:
+        """Wrap the event that is the `number`th of its partition; the same arguments give the same message."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateDocuments[S: State]:
+    """Where and how a consumer's state is stored.
+
+    Attributes:
+        state: class of the state.
+        container: Cosmos container.
+        partition_key: the container's partition key path, such as `/orderId`. Messages and states bear the field.
+        created_by: the message type that creates the document and is marked by it; None where markers always stand
+            beside the state.
+    """
+
+    state: type[S]
+    container: str
+    partition_key: str
+    created_by: type[Message] | None = None
+
+    @property
+    def partition_field(self) -> str:
+        """The partition key's field name."""
+        return self.partition_key.removeprefix("/")
+
+    def marks_itself(self, message: Message) -> bool:
+        """Whether the message creates the state document and is marked by it."""
+        return self.created_by is not None and isinstance(message, self.created_by)
+
+    def read_state(self, stored: StoredDocument) -> S:
+        """The consumer's state from its document.
+
+        Raises:
+            NewerVersionError: the document was written by newer code; it must not be written over. Retry.
+        """
+        version = stored.body.get("docVersion")
+        if isinstance(version, int) and version > DOC_VERSION:
+            raise NewerVersionError(f"document version {version} is newer than {DOC_VERSION}")
+        return msgspec.convert(stored.body, self.state, dec_hook=decode_custom)
+
+    def check(self, message: type[Message] | TypeAliasType) -> None:
+        """Hold the registration against itself.
+
+        Raises:
+            ConfigurationError: names the class, the field and the fix.
+        """
+        fields = {field.encode_name for field in msgspec.structs.fields(self.state)}
+        if not self.partition_key.startswith("/") or "/" in self.partition_field or not self.partition_field:
+            raise ConfigurationError(f"partition_key {self.partition_key!r}: write one path, such as /orderId")
+        if self.partition_field not in fields:
+            raise ConfigurationError(f"{self.state.__name__}: add the partition key's field {self.partition_field}")
+        if taken := sorted(fields & _ENGINE_FIELDS):
+            raise ConfigurationError(
+                f"{self.state.__name__}: rename {', '.join(taken)}; the engine writes these itself"
+            )
+        for shape in message_types(message):
+            if self.partition_field not in {field.encode_name for field in msgspec.structs.fields(shape)}:
+                raise ConfigurationError(f"{shape.__name__}: add the partition key's field {self.partition_field}")
+
+
+def message_types(message: type[Message] | TypeAliasType) -> tuple[type[Message], ...]:
+    """The classes of a message shape: itself, or the members of a `type A = B | C`."""
+    if isinstance(message, TypeAliasType):
+        members: tuple[type[Message], ...] = getattr(message.__value__, "__args__", (message.__value__,))
+        return members
+    return (message,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consumer[M: Message, S: State]:
+    """A consumer.
+
+    Attributes:
+        name: of the consumer, in logs and event sources.
+        message: class of its messages, or a union type of such classes.
+        key: gives a message's key: what makes two messages the same operation.
+        documents: where its state is stored.
+        decide: its decision function.
+        events: wraps its events.
+    """
+
+    name: str
+    message: type[M] | TypeAliasType
+    key: Callable[[M], str]
+    documents: StateDocuments[S]
+    decide: Callable[[S | None, M], Decision[S]]
+    events: EventWriter
+
+    def partition_of(self, message: M) -> str:
+        """The message's partition key value."""
+        return str(to_document(message)[self.documents.partition_field])
+
+    def marker_id(self, message: M) -> str:
+        """Id of the document that marks the message."""
+        return self.partition_of(message) if self.documents.marks_itself(message) else f"op:{self.key(message)}"

@@ -1,0 +1,49 @@
+"""What a consumer's decision function answers: data, not effects.
+
+A decision function is pure and synchronous: no clock, no id, no I/O. It may run several times for one message.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared.idempotency.messages import Event, State
+
+
+@dataclass(frozen=True, slots=True)
+class Apply[S: State]:
+    """Write this state, and with it these events; both or neither.
+
+    Attributes:
+        state: the whole new state document.
+        events: integration events, in the order in which they are to be sent.
+    """
+
+    state: S
+    events: Sequence[Event] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """Take the message in without any effect. Its marker is kept, so that a changed resend is still noticed.
+
+    Attributes:
+        reason: one word for the log.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """The message cannot be applied, now or later: dead-letter it. Nothing is written.
+
+    Attributes:
+        code: the dead-letter reason, PascalCase, up to 64 letters and digits.
+        detail: names the field and the rule; never a body.
+    """
+
+    code: str
+    detail: str
+
+
+type Decision[S: State] = Apply[S] | Ignore | Reject

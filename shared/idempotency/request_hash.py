@@ -1,0 +1,112 @@
+"""Request hash: whether two messages with one key ask for the same thing.
+
+Version 1 is SHA-256 over the RFC 8785 JSON of the message's business fields and its `type`: absent, null and default
+are the same (left out), amounts and times in one spelling, strings as received, lists in order; `schemaVersion` is
+left out. Stored as `v1:<64 hex digits>`.
+
+A stored hash is compared by the rule of its own version and never recomputed from a stored document: storage may
+change the spelling of a number. A version that this code does not know was written by newer code: retry.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Final
+
+import msgspec
+import rfc8785
+
+from shared.idempotency.errors import DeadLetterReason, NewerVersionError, PermanentError
+from shared.idempotency.json_text import Json
+from shared.idempotency.messages import Message, decimal_text
+
+CURRENT_VERSION: Final = "v1"
+
+
+def request_hash(message: Message) -> str:
+    """The hash that is written with a message: `v1:<64 hex digits>`."""
+    return f"{CURRENT_VERSION}:{_VERSIONS[CURRENT_VERSION](message)}"
+
+
+def same_request(message: Message, stored_hash: str) -> bool:
+    """Whether the message asks for what the stored hash stands for.
+
+    Raises:
+        NewerVersionError: the stored hash has a version that this code does not know; retry.
+    """
+    version, _, digest = stored_hash.partition(":")
+    rule = _VERSIONS.get(version)
+    if rule is None:
+        raise NewerVersionError(f"request hash version {version[:10]} is not known to this code")
+    return rule(message) == digest
+
+
+def canonical_text(value: Json) -> bytes:
+    """RFC 8785 JSON: one spelling for every JSON value."""
+    return rfc8785.dumps(value)
+
+
+def _v1(message: Message) -> str:
+    fields = _fields(message)
+    fields.pop("schemaVersion", None)
+    return hashlib.sha256(canonical_text(fields)).hexdigest()
+
+
+def _fields(value: msgspec.Struct) -> dict[str, Json]:
+    config = value.__struct_config__
+    fields: dict[str, Json] = {}
+    if config.tag_field is not None:
+        fields[config.tag_field] = config.tag
+    for field in msgspec.structs.fields(value):
+        item = getattr(value, field.name)
+        if item is None or item == _default(field):
+            continue
+        fields[field.encode_name] = _canonical(item)
+    return fields
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    return field.default
+
+
+def _canonical(value: object) -> Json:
+    match value:
+        case msgspec.Struct():
+            return _fields(value)
+        case str():
+            return str(value)
+        case bool() | int() | float() | None:
+            return value
+        case Decimal():
+            return decimal_text(value)
+        case datetime():
+            return utc_text(value)
+        case Mapping():
+            return {str(key): _canonical(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_canonical(item) for item in value]
+        case _:
+            raise TypeError(f"no canonical form for a field of type {type(value).__name__}")
+
+
+def utc_text(value: datetime) -> str:
+    """RFC 3339 in UTC with `Z`, microseconds without trailing zeros, none where they are zero.
+
+    Raises:
+        PermanentError: `InvalidMessage`, for a time without offset, or one that UTC's calendar does not reach.
+    """
+    if value.tzinfo is None:
+        raise PermanentError(DeadLetterReason.INVALID_MESSAGE, "a time must have an offset, such as Z")
+    try:
+        utc = value.astimezone(UTC)
+    except OverflowError:
+        raise PermanentError(DeadLetterReason.INVALID_MESSAGE, "a time lies outside the years 1 to 9999") from None
+    text = utc.replace(microsecond=0, tzinfo=None).isoformat()
+    fraction = f".{utc.microsecond:06d}".rstrip("0") if utc.microsecond else ""
+    return f"{text}{fraction}Z"
+
+
+_VERSIONS: Final[Mapping[str, Callable[[Message], str]]] = {"v1": _v1}

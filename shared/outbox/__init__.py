@@ -1,0 +1,1 @@
+"""Messages committed with the state change that they tell of."""

@@ -1,0 +1,1 @@
+"""Azure Service Bus inside Azure Functions: trigger binding, envelope, settlement, sender."""
