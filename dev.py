@@ -41,9 +41,7 @@ CHECKS = (
 def demo(arguments: Sequence[str]) -> int:
     """Tell the whole story on a local stack of its own."""
     parser = argparse.ArgumentParser(prog="dev.py demo", description=demo.__doc__)
-    parser.add_argument(
-        "--csv", metavar="FILE", type=Path, help="orders in Online Retail columns to send instead"
-    )
+    parser.add_argument("--csv", metavar="FILE", type=Path, help="orders in Online Retail columns to send instead")
     csv = parser.parse_args(arguments).csv
     if csv is not None and not csv.is_file():
         raise TaskError(f"--csv: there is no file {csv}. A sample lies in samples/orders.csv.")

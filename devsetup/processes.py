@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-STOP_SECONDS = 20
+STOP_SECONDS = 20.0
 """How long a child may take to end in order before it is killed."""
+
+CTRL_C_SECONDS = 10.0
+"""How long a child that answers Ctrl-C by itself may take, before it is asked to end."""
 
 
 class TaskError(Exception):
@@ -68,7 +71,7 @@ def child(
     *,
     output: IO[bytes] | None = None,
     extra: Mapping[str, str] | None = None,
-    grace_seconds: float = 0,
+    answers_ctrl_c: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command while the block runs; if it still runs when the block ends, stop it.
 
@@ -77,8 +80,8 @@ def child(
         cwd: its working directory.
         output: where its standard output and error go; without it, where ours go.
         extra: further environment variables.
-        grace_seconds: how long it may go on by itself first. For a program that answers the terminal's
-            Ctrl-C on its own, and that a second signal would disturb.
+        answers_ctrl_c: it ends by itself on the terminal's Ctrl-C, and a second signal would disturb it
+            (pytest): leave it some time.
 
     Raises:
         TaskError: the program cannot be started.
@@ -90,14 +93,17 @@ def child(
             env=environment(extra),
             stdout=output,
             stderr=subprocess.STDOUT if output else None,
-            creationflags=_creation_flags(answers_ctrl_c=grace_seconds > 0),
+            creationflags=_creation_flags(answers_ctrl_c=answers_ctrl_c),
         )
     except OSError as error:
         raise TaskError(f"{command[0]} cannot be started: {error}") from error
     try:
         yield process
+    except KeyboardInterrupt:
+        ended(process, CTRL_C_SECONDS if answers_ctrl_c else 0)
+        raise
     finally:
-        if not ended(process, grace_seconds):
+        if process.poll() is None:
             stop(process)
 
 
@@ -113,9 +119,7 @@ def ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 def stop(process: subprocess.Popen[bytes]) -> None:
     """Ask a process to end, and kill it if it does not, or if Ctrl-C comes again meanwhile."""
     try:
-        if (
-            sys.platform == "win32"
-        ):  # no SIGTERM there: terminate() would kill it, and its children would stay
+        if sys.platform == "win32":  # no SIGTERM there: terminate() would kill it, and its children would stay
             process.send_signal(signal.CTRL_BREAK_EVENT)
         else:
             process.send_signal(signal.SIGTERM)
@@ -137,7 +141,7 @@ def _creation_flags(*, answers_ctrl_c: bool) -> int:
 
 def run_to_end(command: Sequence[str], cwd: Path, extra: Mapping[str, str] | None = None) -> int:
     """Run a command in our terminal and return its exit code."""
-    with child(command, cwd, extra=extra, grace_seconds=10) as process:
+    with child(command, cwd, extra=extra, answers_ctrl_c=True) as process:
         return process.wait()
 
 

@@ -88,7 +88,5 @@ def _refusal(answer: Answer) -> str:
         return f"is Python {version[0]}"
     said = [line for line in answer.err.splitlines() if line.strip()]
     # A traceback says it in its last line, a shim in its first.
-    wording = (
-        said[-1] if said and said[0].startswith("Traceback") else (said or ["says nothing"])[0]
-    ).strip()
+    wording = (said[-1] if said and said[0].startswith("Traceback") else (said or ["says nothing"])[0]).strip()
     return f"does not run (exit code {answer.code}): {wording}"

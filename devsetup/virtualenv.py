@@ -63,9 +63,7 @@ def prepare(root: Path, state: Path, requirements: str) -> Path:
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     stamp = venv / "installed-requirements.json"
     wanted = requirement_hashes(root, requirements)
-    with locked(
-        state / "venv.lock", "Another dev.py prepares .venv; waiting for it (Ctrl-C stops).", wait=True
-    ):
+    with locked(state / "venv.lock", "Another dev.py prepares .venv; waiting for it (Ctrl-C stops).", wait=True):
         if wanted.items() <= stamped_hashes(stamp).items() and is_sound(python, ask):
             return python
         if not is_sound(python, ask, module="pip._internal.cli.main"):
@@ -86,8 +84,6 @@ def _make(venv: Path, log: Path) -> None:
         try:
             venv.unlink() if venv.is_symlink() else shutil.rmtree(str(venv))
         except OSError as error:
-            fix = (
-                "Close the programs that use .venv (an editor, a running stack), then run the command again."
-            )
+            fix = "Close the programs that use .venv (an editor, a running stack), then run the command again."
             raise TaskError(f".venv cannot be removed: {error}\n{fix}") from error
     run_with_progress(f"Making .venv with {base}", [base, "-m", "venv", str(venv)], venv.parent, log)

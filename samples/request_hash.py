@@ -74,7 +74,8 @@ def _utc(text: str) -> str:
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError(f"occurredAt: must name its zone, such as 2009-12-01T07:45:00Z; got {text}")
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+    whole, _, fraction = moment.astimezone(UTC).replace(tzinfo=None).isoformat().partition(".")
+    return f"{whole}.{fraction}".rstrip("0").rstrip(".") + "Z" if fraction else f"{whole}Z"
 
 
 def _plain_decimal(text: str) -> str:

@@ -1,0 +1,1 @@
+"""Tests of dev.py and what it stands on."""
