@@ -64,9 +64,7 @@ async def _run(options: Options) -> None:
         async with serve(store, key, options.host, options.port) as port:
             endpoint = f"http://{options.host}:{port}/"
             connection_string = f"AccountEndpoint={endpoint};AccountKey={options.key};"
-            print(
-                json.dumps({"ready": True, "port": port, "connectionString": connection_string}), flush=True
-            )
+            print(json.dumps({"ready": True, "port": port, "connectionString": connection_string}), flush=True)
             await stop.wait()
     finally:
         store.close()

@@ -2,14 +2,17 @@
 
 import json
 import math
-from typing import NoReturn, TypeIs
+from typing import Final, NoReturn, TypeIs
 
-from devstack.cosmos.errors import bad_request
+from devstack.cosmos.errors import CosmosError, bad_request
 
 type Json = bool | int | float | str | list[Json] | dict[str, Json] | None
 type JsonObject = dict[str, Json]
 
-EXACT_INTEGER_MAX = 2**53
+EXACT_INTEGER_MAX: Final = 2**53
+
+# Source: "Azure Cosmos DB service quotas", per-item limits.
+NESTING_MAX: Final = 128
 
 
 def read_json(body: bytes) -> Json:
@@ -20,7 +23,8 @@ def read_json(body: bytes) -> Json:
         a float without a fraction comes back as an integer.
 
     Raises:
-        CosmosError: 400, if the body is not UTF-8, not JSON, or holds a number that no double can.
+        CosmosError: 400, if the body is not UTF-8, not JSON, nested more than 128 deep, or holds a number that
+            no double can.
     """
     try:
         value: Json = json.loads(
@@ -29,11 +33,12 @@ def read_json(body: bytes) -> Json:
     except UnicodeDecodeError as error:
         raise bad_request("The request body is not valid UTF-8.") from error
     except json.JSONDecodeError as error:
-        raise bad_request(
-            f"The request body is not valid JSON: {error.msg} at character {error.pos}."
-        ) from error
+        raise bad_request(f"The request body is not valid JSON: {error.msg} at character {error.pos}.") from error
     except RecursionError as error:
-        raise bad_request("The request body is nested too deeply.") from error
+        raise _too_deep() from error
+    # Most bodies hold too few brackets to be deep, and are not walked.
+    if body.count(b"[") + body.count(b"{") > NESTING_MAX:
+        _require_depth(value)
     return value
 
 
@@ -47,9 +52,7 @@ def write_json(value: Json) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise bad_request(
-            "A string in the request holds a lone surrogate (half of a UTF-16 pair)."
-        ) from error
+        raise bad_request("A string in the request holds a lone surrogate (half of a UTF-16 pair).") from error
 
 
 def as_object(value: Json, what: str) -> JsonObject:
@@ -81,6 +84,23 @@ def stored_number(value: int | float) -> int | float:
     if math.isinf(double):
         raise bad_request("A number is too large for a double.")
     return int(double) if double.is_integer() and abs(double) <= EXACT_INTEGER_MAX else double
+
+
+def _require_depth(value: Json) -> None:
+    level = [value]
+    for _ in range(NESTING_MAX):
+        level = [
+            child
+            for parent in level
+            if isinstance(parent, dict | list)
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+        ]
+    if any(isinstance(value, dict | list) for value in level):
+        raise _too_deep()
+
+
+def _too_deep() -> CosmosError:
+    return bad_request(f"The request body is nested more than {NESTING_MAX} deep.")
 
 
 def _number(text: str) -> int | float:

@@ -28,9 +28,7 @@ async def serve(store: Store, key: bytes, host: str, port: int) -> AsyncIterator
         OSError: the address cannot be bound.
         NotReadyError: the probe was refused.
     """
-    runner = web.AppRunner(
-        Gateway(store, key).application(), access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS
-    )
+    runner = web.AppRunner(Gateway(store, key).application(), access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS)
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port).start()

@@ -112,8 +112,6 @@ def _name(value: object, where: str) -> str:
 
 
 def _paths(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(
-        isinstance(path, str) and path.startswith("/") for path in value
-    ):
+    if not isinstance(value, list) or not all(isinstance(path, str) and path.startswith("/") for path in value):
         raise TopologyError(f"{where} must be a list of paths such as /* or /status/?")
     return tuple(value)

@@ -19,9 +19,7 @@ def item_id(document: JsonObject) -> str:
     """
     value = document.get("id")
     if not isinstance(value, str) or not value:
-        raise bad_request(
-            "The input content is invalid because the required property 'id' is missing or no text."
-        )
+        raise bad_request("The input content is invalid because the required property 'id' is missing or no text.")
     if not _ID_FORBIDDEN.isdisjoint(value):
         raise bad_request("The property 'id' must not hold any of / \\ ? #.")
     if len(value.encode("utf-8", "surrogatepass")) > ID_BYTES_MAX:

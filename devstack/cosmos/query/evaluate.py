@@ -54,17 +54,13 @@ def evaluate(expression: Expression, document: JsonObject, parameters: Parameter
         case Property(path=path):
             return property_value(document, path)
         case Comparison(operator=operator, left=left, right=right):
-            return _compare(
-                operator, evaluate(left, document, parameters), evaluate(right, document, parameters)
-            )
+            return _compare(operator, evaluate(left, document, parameters), evaluate(right, document, parameters))
         case And(left=left, right=right):
             return _junction(
                 evaluate(left, document, parameters), evaluate(right, document, parameters), decisive=False
             )
         case Or(left=left, right=right):
-            return _junction(
-                evaluate(left, document, parameters), evaluate(right, document, parameters), decisive=True
-            )
+            return _junction(evaluate(left, document, parameters), evaluate(right, document, parameters), decisive=True)
         case Not(operand=operand):
             value = evaluate(operand, document, parameters)
             return (not value) if isinstance(value, bool) else UNDEFINED

@@ -153,9 +153,7 @@ def _project(selection: Selection, document: JsonObject, parameters: Parameters)
             if not isinstance(value, Undefined):
                 yield value
         case SelectFields(fields=fields):
-            values: dict[str, Value] = {
-                name: evaluate(expression, document, parameters) for name, expression in fields
-            }
+            values: dict[str, Value] = {name: evaluate(expression, document, parameters) for name, expression in fields}
             yield {name: value for name, value in values.items() if not isinstance(value, Undefined)}
         case SelectCount():
             raise AssertionError("an aggregate has no value per row")

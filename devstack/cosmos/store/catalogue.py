@@ -59,9 +59,7 @@ class Catalogue:
 
     def container(self, database: Database, name_or_rid: str) -> Container | None:
         """The container of that name or rid in the database."""
-        return next(
-            (entry for entry in self.containers_of(database) if name_or_rid in (entry.name, entry.rid)), None
-        )
+        return next((entry for entry in self.containers_of(database) if name_or_rid in (entry.name, entry.rid)), None)
 
 
 def apply_topology(
@@ -89,8 +87,7 @@ def apply_topology(
         if found is None:
             rid = new_container_rid(database.rid, random_bytes)
             connection.execute(
-                "INSERT INTO containers (database, name, rid, etag, created_at, settings)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO containers (database, name, rid, etag, created_at, settings) VALUES (?, ?, ?, ?, ?, ?)",
                 (database.name, settings.name, rid, new_etag(random_bytes), timestamp, _dump(settings)),
             )
         elif found.settings.partition_key != settings.partition_key:
@@ -115,13 +112,9 @@ def new_etag(random_bytes: RandomBytes) -> str:
 def _load(connection: sqlite3.Connection) -> Catalogue:
     databases = {
         name: Database(name, rid, etag, timestamp)
-        for name, rid, etag, timestamp in connection.execute(
-            "SELECT name, rid, etag, created_at FROM databases"
-        )
+        for name, rid, etag, timestamp in connection.execute("SELECT name, rid, etag, created_at FROM databases")
     }
-    rows = connection.execute(
-        "SELECT key, database, rid, etag, created_at, settings FROM containers ORDER BY key"
-    )
+    rows = connection.execute("SELECT key, database, rid, etag, created_at, settings FROM containers ORDER BY key")
     return Catalogue(
         databases=tuple(databases.values()),
         containers=tuple(
@@ -138,6 +131,4 @@ def _dump(settings: ContainerSettings) -> str:
 def _parse(text: str) -> ContainerSettings:
     stored = json.loads(text)
     indexing = stored.pop("indexing")
-    return ContainerSettings(
-        **stored, indexing=Indexing(tuple(indexing["included"]), tuple(indexing["excluded"]))
-    )
+    return ContainerSettings(**stored, indexing=Indexing(tuple(indexing["included"]), tuple(indexing["excluded"])))

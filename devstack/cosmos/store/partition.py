@@ -54,8 +54,7 @@ class Partition:
     def all(self) -> list[StoredItem]:
         """Every item of the partition in the sequence of creation."""
         rows = self._connection.execute(
-            "SELECT id, number, etag, body FROM items"
-            " WHERE container = ? AND partition_key = ? ORDER BY number",
+            "SELECT id, number, etag, body FROM items WHERE container = ? AND partition_key = ? ORDER BY number",
             (self.container.key, self.partition_key),
         )
         return [StoredItem(*row) for row in rows]
@@ -63,14 +62,12 @@ class Partition:
     def insert(self, item_id: str, document: JsonObject) -> StoredItem:
         """Store a new item; the caller has checked that the id is free."""
         (number,) = self._connection.execute(
-            "UPDATE containers SET last_item_number = last_item_number + 1 WHERE key = ?"
-            " RETURNING last_item_number",
+            "UPDATE containers SET last_item_number = last_item_number + 1 WHERE key = ? RETURNING last_item_number",
             (self.container.key,),
         ).fetchone()
         item = self._stamp(item_id, number, document)
         self._connection.execute(
-            "INSERT INTO items (container, partition_key, id, number, etag, lsn, body)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO items (container, partition_key, id, number, etag, lsn, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 self.container.key,
                 self.partition_key,

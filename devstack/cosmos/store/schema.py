@@ -82,7 +82,5 @@ def _create_or_check(connection: sqlite3.Connection, path: Path | None) -> None:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     elif version != SCHEMA_VERSION:
-        raise StoreError(
-            f"{path}: has schema version {version}, not {SCHEMA_VERSION}; delete it or name another file"
-        )
+        raise StoreError(f"{path}: has schema version {version}, not {SCHEMA_VERSION}; delete it or name another file")
     connection.execute("COMMIT")

@@ -56,9 +56,7 @@ class Store:
 
     def last_lsn(self, container: Container) -> int:
         """The log sequence number of the container's last committed write; 0 if there was none."""
-        (lsn,) = self._connection.execute(
-            "SELECT lsn FROM containers WHERE key = ?", (container.key,)
-        ).fetchone()
+        (lsn,) = self._connection.execute("SELECT lsn FROM containers WHERE key = ?", (container.key,)).fetchone()
         return int(lsn)
 
     @contextmanager

@@ -16,9 +16,7 @@ from devstack.cosmos.errors import unauthorized
 def sign(key: bytes, verb: str, resource_type: str, resource_link: str, date: str) -> str:
     """The signature in base64; ``resource_link`` is taken as it is, the other parts are lowercased."""
     text = f"{verb.lower()}\n{resource_type.lower()}\n{resource_link}\n{date.lower()}\n\n"
-    return base64.b64encode(hmac.digest(key, text.encode("utf-8", "surrogateescape"), "sha256")).decode(
-        "ascii"
-    )
+    return base64.b64encode(hmac.digest(key, text.encode("utf-8", "surrogateescape"), "sha256")).decode("ascii")
 
 
 def authorization_header(key: bytes, verb: str, resource_type: str, resource_link: str, date: str) -> str:
@@ -35,9 +33,7 @@ def authorize(
         CosmosError: 401, if the header or the date is missing, or no link makes the signature right.
     """
     if not header:
-        raise unauthorized(
-            "Required header authorization is missing. Ensure a valid Authorization token is passed."
-        )
+        raise unauthorized("Required header authorization is missing. Ensure a valid Authorization token is passed.")
     if not date:
         raise unauthorized("Required header x-ms-date is missing; the signature covers it.")
     # Not parse_qs: it would turn the signature's "+" into a space.

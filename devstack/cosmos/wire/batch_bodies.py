@@ -59,17 +59,13 @@ def _parse_operation(index: int, value: Json) -> Operation:
         case "Replace":
             return Replace(id=_id(fields, where), document=_document(fields, where), if_match=if_match)
         case "Patch":
-            return PatchItem(
-                id=_id(fields, where), patch=parse_patch(fields.get("resourceBody")), if_match=if_match
-            )
+            return PatchItem(id=_id(fields, where), patch=parse_patch(fields.get("resourceBody")), if_match=if_match)
         case "Delete":
             return Delete(id=_id(fields, where), if_match=if_match)
         case "Read":
             return Read(id=_id(fields, where), if_none_match=_optional_text(fields, "ifNoneMatch", where))
         case _:
-            raise bad_request(
-                f"{where}: 'operationType' must be Create, Upsert, Replace, Patch, Delete or Read."
-            )
+            raise bad_request(f"{where}: 'operationType' must be Create, Upsert, Replace, Patch, Delete or Read.")
 
 
 def _document(fields: JsonObject, where: str) -> JsonObject:

@@ -76,9 +76,7 @@ class Gateway:
         container = find_container(self._store, request.path)
         intended = request.headers.get(names.INTENDED_CONTAINER_RID)
         if intended is not None and intended != container.rid:
-            raise bad_request(
-                "The container was created anew since the client read it.", COLLECTION_RID_MISMATCH
-            )
+            raise bad_request("The container was created anew since the client read it.", COLLECTION_RID_MISMATCH)
         return container
 
     def _dispatch(self, request: Request, container: Container | None) -> Answer:

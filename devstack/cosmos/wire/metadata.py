@@ -65,9 +65,7 @@ def read_metadata(store: Store, verb: str, path: ResourcePath) -> Answer:
         if path.container is not None:
             find_container(store, path)
     if verb != "GET":
-        raise method_not_allowed(
-            "The local emulator takes databases and containers from the topology file alone."
-        )
+        raise method_not_allowed("The local emulator takes databases and containers from the topology file alone.")
     if path.database is None:
         bodies = [write_json(_database_body(entry)) for entry in store.catalogue.databases]
         return feed_answer("", "Databases", bodies)

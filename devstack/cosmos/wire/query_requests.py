@@ -24,9 +24,7 @@ def answer_query(store: Store, container: Container, request: Request) -> Answer
     """
     header = request.headers.get(names.PARTITION_KEY)
     if header is None:
-        raise bad_request(
-            "Cross-partition queries are not supported by the local emulator: pass a partition key."
-        )
+        raise bad_request("Cross-partition queries are not supported by the local emulator: pass a partition key.")
     partition_key = from_header(header)
     body = as_object(read_json(request.body), "The body of a query")
     text = body.get("query")

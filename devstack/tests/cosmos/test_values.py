@@ -42,6 +42,16 @@ def test_what_is_no_json_is_400(body: bytes) -> None:
     assert refused.value.status == 400
 
 
+def test_nesting_has_a_limit() -> None:
+    assert read_json(b"[" * 128 + b"]" * 128) is not None
+    with pytest.raises(CosmosError, match="128"):
+        read_json(b"[" * 129 + b"]" * 129)
+
+
+def test_many_flat_brackets_are_not_deep() -> None:
+    assert read_json(b"[" + b",".join([b"[]"] * 500) + b"]") == [[]] * 500
+
+
 def test_a_lone_surrogate_cannot_be_stored() -> None:
     with pytest.raises(CosmosError, match="lone surrogate"):
         write_json(read_json(b'"\\ud800"'))
