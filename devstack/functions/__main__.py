@@ -25,9 +25,7 @@ from devstack.functions.triggers import UnsupportedBindingError
 
 def _options() -> HostOptions:
     parser = argparse.ArgumentParser(prog="python -m devstack.functions", description=__doc__)
-    parser.add_argument(
-        "--app", type=Path, required=True, help="directory with function_app.py and host.json"
-    )
+    parser.add_argument("--app", type=Path, required=True, help="directory with function_app.py and host.json")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=0, help="port to listen on (default: a free one)")
     parser.add_argument("--key", default=None, help="key of all functions (default: a random one)")

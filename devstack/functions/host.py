@@ -51,9 +51,7 @@ class Ready:
     functions: tuple[str, ...]
 
 
-async def serve(
-    options: HostOptions, app_settings: Mapping[str, str], announce: Callable[[Ready], None]
-) -> None:
+async def serve(options: HostOptions, app_settings: Mapping[str, str], announce: Callable[[Ready], None]) -> None:
     """Serve the app until cancelled (a clean stop), or until the worker crashed too often (return).
 
     ``announce`` is called once, when the app is indexed, the port open and every listener connected.
@@ -94,9 +92,7 @@ async def serve(
         await _until_recycled(supervisor, failed)
 
 
-async def _start_endpoint(
-    streams: WorkerStreams, deliveries: RunningDeliveries, cleanup: AsyncExitStack
-) -> int:
+async def _start_endpoint(streams: WorkerStreams, deliveries: RunningDeliveries, cleanup: AsyncExitStack) -> int:
     """The worker's gRPC endpoint: its stream, and the Settlement service for the app."""
     endpoint = grpc.aio.server(options=wire.CHANNEL_OPTIONS)
     endpoint.add_generic_rpc_handlers((streams.handler(), SettlementService(deliveries).handler()))
@@ -132,9 +128,7 @@ def _listeners(
     ]
 
 
-def _front(
-    triggers: Sequence[Trigger], settings: HostSettings, invocations: Invocations, key: str
-) -> HttpFront:
+def _front(triggers: Sequence[Trigger], settings: HostSettings, invocations: Invocations, key: str) -> HttpFront:
     http_triggers = [trigger for trigger in triggers if isinstance(trigger, HttpTrigger)]
     return HttpFront(
         routes=RouteTable(http_triggers, settings.http.route_prefix),

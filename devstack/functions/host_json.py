@@ -101,15 +101,8 @@ class _Section:
         if text is None:
             return default
         match = _TIME_SPAN.fullmatch(text)
-        if (
-            match is None
-            or int(match["hours"]) > 23
-            or int(match["minutes"]) > 59
-            or int(match["seconds"]) > 59
-        ):
-            raise HostJsonError(
-                f"{self._key(name)}: must be a time span [d.]hh:mm:ss[.fffffff], not {text!r}"
-            )
+        if match is None or int(match["hours"]) > 23 or int(match["minutes"]) > 59 or int(match["seconds"]) > 59:
+            raise HostJsonError(f"{self._key(name)}: must be a time span [d.]hh:mm:ss[.fffffff], not {text!r}")
         span = timedelta(
             days=int(match["days"] or 0),
             hours=int(match["hours"]),
@@ -153,9 +146,7 @@ def _limit(count: int) -> int | None:
 def _service_bus(section: _Section) -> ServiceBusSettings:
     sessions_max = section.count("maxConcurrentSessions", 8)
     if sessions_max == -1:
-        raise HostJsonError(
-            "extensions.serviceBus.maxConcurrentSessions: must be an integer of 1 or more, not -1"
-        )
+        raise HostJsonError("extensions.serviceBus.maxConcurrentSessions: must be an integer of 1 or more, not -1")
     try_timeout = section.section("clientRetryOptions").time_span("tryTimeout", _TRY_TIMEOUT_DEFAULT)
     return ServiceBusSettings(
         sessions_max=sessions_max,

@@ -26,9 +26,7 @@ class PortTakenError(Exception):
 class HttpFront:
     """Serves the functions of one app; ``key`` is the master key, which opens everything."""
 
-    def __init__(
-        self, *, routes: RouteTable, invocations: Invocations, settings: HttpSettings, key: str
-    ) -> None:
+    def __init__(self, *, routes: RouteTable, invocations: Invocations, settings: HttpSettings, key: str) -> None:
         self._routes = routes
         self._invocations = invocations
         self._throttle = Throttle(settings)

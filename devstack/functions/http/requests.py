@@ -12,9 +12,7 @@ from aiohttp import HttpVersion11, web
 
 from devstack.functions import wire
 
-_TRACE_PARENT: Final = re.compile(
-    r"[0-9a-f]{2}-(?P<trace_id>[0-9a-f]{32})-[0-9a-f]{16}-(?P<flags>[0-9a-f]{2})"
-)
+_TRACE_PARENT: Final = re.compile(r"[0-9a-f]{2}-(?P<trace_id>[0-9a-f]{32})-[0-9a-f]{16}-(?P<flags>[0-9a-f]{2})")
 # The front frames the answer itself.
 _FRAMING_HEADERS: Final = frozenset({"content-length", "transfer-encoding", "connection"})
 
@@ -53,9 +51,7 @@ def response_of(request: web.Request, outcome: wire.Outcome) -> web.Response:
     """The function's answer, chunked as the real host sends it; 500 without body for a failure."""
     match outcome:
         case wire.Succeeded(wire.HttpResponseData() as answer):
-            headers = {
-                name: value for name, value in answer.headers.items() if name.lower() not in _FRAMING_HEADERS
-            }
+            headers = {name: value for name, value in answer.headers.items() if name.lower() not in _FRAMING_HEADERS}
             response = web.Response(status=answer.status, headers=headers, body=answer.body)
             if request.version >= HttpVersion11:
                 response.enable_chunked_encoding()

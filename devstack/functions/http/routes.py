@@ -71,9 +71,7 @@ class RouteTable:
             UnsupportedBindingError: a route begins with ``admin`` or has a segment of another form.
         """
         routes = [_Route(trigger, _segments(trigger, route_prefix)) for trigger in triggers]
-        self._routes = sorted(
-            routes, key=lambda route: [isinstance(segment, _Parameter) for segment in route.segments]
-        )
+        self._routes = sorted(routes, key=lambda route: [isinstance(segment, _Parameter) for segment in route.segments])
 
     def match(self, method: str, raw_path: str) -> RouteMatch | None:
         """The function for a method and a path as it stood in the request line, still percent-encoded."""

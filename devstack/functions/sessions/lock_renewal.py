@@ -51,7 +51,5 @@ async def _renew(receiver: SessionReceiver, *, until: datetime, clock: Callable[
             await receiver.renew_lock()
         except ServiceBusClientError as error:
             # The session's own loop learns it from its next receive or settlement.
-            _log.warning(
-                "Session %s: lock not renewed (%s: %s)", receiver.session_id, type(error).__name__, error
-            )
+            _log.warning("Session %s: lock not renewed (%s: %s)", receiver.session_id, type(error).__name__, error)
             return

@@ -91,7 +91,5 @@ def _dead_letter(request: SettlementRequest) -> DeadLetter:
         ("deadLetterErrorDescription", request.description),
     ):
         if len(text) > _TEXT_LENGTH_MAX:
-            raise _Refused(
-                grpc.StatusCode.UNKNOWN, f"{name}: at most {_TEXT_LENGTH_MAX} characters, not {len(text)}"
-            )
+            raise _Refused(grpc.StatusCode.UNKNOWN, f"{name}: at most {_TEXT_LENGTH_MAX} characters, not {len(text)}")
     return DeadLetter(request.reason, request.description)

@@ -5,18 +5,16 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from devstack.functions import worker
+from devstack.functions.supervisor.output import OutputPipe
 
 _ENTRY: Final = Path(worker.__file__).with_name("__main__.py")
 _MESSAGE_LENGTH_MAX: Final = 2147483647
-_LINE_BYTES_MAX: Final = 1 << 20
-_LAST_LINES_SECONDS_MAX: Final = 0.2
-# What print() writes in a function. Source: measured on Azure Functions host 4.1037.
-_console = logging.getLogger("Host.Function.Console")
 
 
 def _command(port: int, worker_id: str) -> list[str]:
@@ -39,30 +37,34 @@ def _command(port: int, worker_id: str) -> list[str]:
 class WorkerProcess:
     """One start of the worker, in a process group of its own so that its children die with it."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, outputs: Sequence[OutputPipe]) -> None:
         self._process = process
+        self._outputs = outputs
         self._exited: Final = asyncio.create_task(self._wait())
 
     @classmethod
-    async def spawn(
-        cls, *, port: int, worker_id: str, app: Path, environment: Mapping[str, str]
-    ) -> "WorkerProcess":
+    async def spawn(cls, *, port: int, worker_id: str, app: Path, environment: Mapping[str, str]) -> "WorkerProcess":
         """Start the worker in the app's directory.
 
         Raises:
             OSError: the interpreter or the directory is not there.
         """
-        process = await asyncio.create_subprocess_exec(
-            *_command(port, worker_id),
-            cwd=app,
-            env={"PYTHON_THREADPOOL_THREAD_COUNT": "1000"} | dict(environment),
-            stdin=asyncio.subprocess.PIPE,  # its end tells the worker that the host is dead
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=_LINE_BYTES_MAX,
-            process_group=0,
-        )
-        return cls(process)
+        outputs = (OutputPipe(logging.INFO), OutputPipe(logging.ERROR))
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *_command(port, worker_id),
+                cwd=app,
+                env={"PYTHON_THREADPOOL_THREAD_COUNT": "1000"} | dict(environment),
+                stdin=asyncio.subprocess.PIPE,  # its end tells the worker that the host is dead
+                stdout=outputs[0].write_end,
+                stderr=outputs[1].write_end,
+                process_group=0,
+            )
+        except BaseException:
+            for output in outputs:
+                output.discard()
+            raise
+        return cls(process, outputs)
 
     @property
     def pid(self) -> int:
@@ -75,31 +77,18 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """Kill the worker and all that it started; no-op when they are gone."""
-        try:
-            os.killpg(self.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
+        if not self._exited.done():  # afterwards the id may be another group's
+            self._kill_group()
 
     async def _wait(self) -> int:
-        assert self._process.stdout is not None and self._process.stderr is not None  # noqa: S101, PT018
-        pumps = asyncio.gather(
-            _pump(self._process.stdout, logging.INFO), _pump(self._process.stderr, logging.ERROR)
-        )
+        for output in self._outputs:
+            output.forward()
         code = await self._process.wait()
-        # What it started may outlive it and hold its pipes open.
-        self.kill()
-        # One that left the group still holds them: nothing may wait for it.
-        await asyncio.wait([pumps], timeout=_LAST_LINES_SECONDS_MAX)
+        # What it started may outlive it; what left the group is out of reach.
+        self._kill_group()
+        await asyncio.gather(*(output.close() for output in self._outputs))
         return code
 
-
-async def _pump(stream: asyncio.StreamReader, level: int) -> None:
-    while True:
-        try:
-            line = await stream.readline()
-        except ValueError:
-            _console.warning("a line of more than %d bytes was dropped", _LINE_BYTES_MAX)
-            continue
-        if not line:
-            return
-        _console.log(level, "%s", line.decode(errors="replace").rstrip())
+    def _kill_group(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)

@@ -51,9 +51,7 @@ async def invoke(call: wire.Invoke) -> wire.Outcome:
             function_id=call.function_id,
             input_data=[protos.ParameterBinding(name=call.parameter, data=_typed_data(call.data))],
             trigger_metadata={},
-            trace_context=SimpleNamespace(
-                trace_parent=call.trace_parent, trace_state=call.trace_state, attributes={}
-            ),
+            trace_context=SimpleNamespace(trace_parent=call.trace_parent, trace_state=call.trace_state, attributes={}),
             retry_context=SimpleNamespace(retry_count=0, max_retry_count=0, exception=None),
         )
     )

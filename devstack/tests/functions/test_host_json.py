@@ -60,10 +60,7 @@ def test_idle_timeout_defaults_to_the_try_timeout(tmp_path: Path) -> None:
 
 
 def test_function_timeout_without_limit(tmp_path: Path) -> None:
-    assert (
-        read_host_json(written(tmp_path, {"version": "2.0", "functionTimeout": "-1"})).function_timeout
-        is None
-    )
+    assert read_host_json(written(tmp_path, {"version": "2.0", "functionTimeout": "-1"})).function_timeout is None
 
 
 def test_lock_renewal_may_be_off(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Mapping
 
 import pytest
 
@@ -24,7 +25,7 @@ QUEUE = {
 }
 
 
-def trigger(*bindings: dict[str, object]) -> Trigger:
+def trigger(*bindings: Mapping[str, object]) -> Trigger:
     metadata = FunctionMetadata(name="f", function_id="id", raw_bindings=tuple(map(json.dumps, bindings)))
     (only,) = triggers_of([metadata])
     return only
