@@ -26,6 +26,7 @@ class Run[M: Message]:
         request_hash: its hash, `v1:<hex>`.
         attempt_id: of this run.
         traceparent: the sender's, None where absent.
+        event_epoch: ends the source of the events.
     """
 
     message: M
@@ -34,6 +35,7 @@ class Run[M: Message]:
     request_hash: str
     attempt_id: str
     traceparent: str | None
+    event_epoch: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,9 @@ def compose[M: Message, S: State](
     for event in events:
         event_sequence += 1
         outbox_sequence += 1
-        written = consumer.events.write(event, partition=run.partition, number=event_sequence, time=now)
+        written = consumer.events.write(
+            event, partition=run.partition, number=event_sequence, time=now, epoch=run.event_epoch
+        )
         sizes.append(written.size_bytes)
         outbox.append(
             Create(

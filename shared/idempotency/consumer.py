@@ -61,7 +61,7 @@ class OutboxMessage:
 class EventWriter(Protocol):
     """Wraps a consumer's events for the outbox. Implementation: `shared.outbox.events`."""
 
-    def write(self, event: Event, *, partition: str, number: int, time: datetime) -> OutboxMessage:
+    def write(self, event: Event, *, partition: str, number: int, time: datetime, epoch: int) -> OutboxMessage:
         """Wrap the event that is the `number`th of its partition; the same arguments give the same message."""
         ...
 

@@ -7,8 +7,8 @@ Invariants, each at the place where it could be broken:
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -54,8 +54,6 @@ MESSAGE_BYTES_MAX: Final = 192 * 1024
 Source: Service Bus quotas, "Maximum message size" and "Maximum message header size".
 """
 
-_log = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True, slots=True)
 class Handled:
@@ -78,6 +76,7 @@ class Engine[M: Message, S: State]:
         random: attempt ids and jitter.
         limits: bounds of one delivery.
         body_bytes_max: largest message body taken.
+        event_epoch: ends the source of the consumer's events.
     """
 
     consumer: Consumer[M, S]
@@ -86,6 +85,7 @@ class Engine[M: Message, S: State]:
     random: Random
     limits: Limits
     body_bytes_max: int = BODY_BYTES_MAX
+    event_epoch: int = 1
 
     async def handle(self, delivery: Delivery) -> Handled:
         """Take one delivery to its disposition.
@@ -107,6 +107,8 @@ class Engine[M: Message, S: State]:
         return Handled(disposition, run.key, run.partition, run.request_hash)
 
     def _read(self, delivery: Delivery) -> Run[M]:
+        if delivery.body is None:
+            raise PermanentError(DeadLetterReason.MALFORMED_MESSAGE, "body: must be AMQP data, not a value or sequence")
         message: M = parse_message(delivery.body, self.consumer.message, bytes_max=self.body_bytes_max)
         key, partition = self.consumer.key(message), self.consumer.partition_of(message)
         check_identifier("key", key)
@@ -121,13 +123,15 @@ class Engine[M: Message, S: State]:
             request_hash=hashed,
             attempt_id=self.random.attempt_id(),
             traceparent=delivery.traceparent,
+            event_epoch=self.event_epoch,
         )
 
     async def _dispose(self, run: Run[M], delivery_count: int) -> Disposition:
         if delivery_count > 1:
-            known = await self._by_marker(run)
-            if known is not None:
-                return known
+            # An outage must not skip the wait: without it, the deliveries would be used up within a second.
+            with suppress(TransientError):
+                if known := await self._by_marker(run):
+                    return known
             wait = wait_before_try(delivery_count, limits=self.limits, fraction=self.random.fraction())
             await self.clock.sleep(wait)
         return await self._try(run)

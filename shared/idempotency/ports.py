@@ -22,7 +22,7 @@ class Delivery:
         session_id: the broker's SessionId, None where the message has none.
         sequence_number: the broker's number of the message, for logs.
         delivery_count: 1 on the first delivery; each abandon, lost lock and worker crash adds one.
-        body: the payload bytes.
+        body: the payload bytes; None where the sender used another kind of AMQP body (a value or a sequence).
         traceparent: W3C trace context of the sender, None where absent.
     """
 
@@ -30,7 +30,7 @@ class Delivery:
     session_id: str | None
     sequence_number: int
     delivery_count: int
-    body: bytes
+    body: bytes | None
     traceparent: str | None = None
 
 

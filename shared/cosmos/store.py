@@ -1,0 +1,76 @@
+"""The store port on Azure Cosmos DB: one container.
+
+A commit of one write is a create; of more, a transactional batch: all or nothing within the logical partition.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, assert_never
+
+import msgspec
+from azure.core.exceptions import AzureError
+from azure.cosmos.aio import ContainerProxy
+from azure.cosmos.exceptions import CosmosHttpResponseError
+
+from shared.cosmos.outcomes import commit_outcome, is_missing, read_error
+from shared.idempotency.ports import CommitOutcome, Committed, Create, Replace, StoredDocument, TooLarge, Write
+
+BATCH_OPERATIONS_MAX: Final = 100
+BATCH_BYTES_MAX: Final = 2 * 1024 * 1024
+"""Source: Azure Cosmos DB service quotas, "Transactional batch" and "Maximum item size"; the SDK checks neither."""
+
+_OPERATION_BYTES: Final = 256  # an operation's own JSON around the document
+_SYSTEM_FIELDS: Final = frozenset({"_rid", "_self", "_etag", "_attachments", "_ts"})
+
+
+class CosmosStore:
+    """Documents of one container. Session consistency: this client reads what it wrote, and what refused its write."""
+
+    def __init__(self, container: ContainerProxy) -> None:
+        self._container = container
+
+    async def read(self, partition: str, document_id: str) -> StoredDocument | None:
+        """Point read: one call. See the port for what is raised."""
+        try:
+            found = await self._container.read_item(document_id, partition_key=partition)
+        except CosmosHttpResponseError as error:
+            if is_missing(error):
+                return None
+            raise read_error(error) from error
+        except (AzureError, ValueError, TypeError) as error:
+            raise read_error(error) from error
+        body = {name: value for name, value in found.items() if name not in _SYSTEM_FIELDS}
+        return StoredDocument(body, found["_etag"])
+
+    async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
+        """Create, or transactional batch: one call. See the port for what is returned."""
+        if too_large := _too_large(writes):
+            return too_large
+        try:
+            match writes:
+                case [Create(body)]:
+                    await self._container.create_item(body, no_response=True)
+                case _:
+                    operations = [_operation(write) for write in writes]
+                    await self._container.execute_item_batch(operations, partition_key=partition)
+        except (AzureError, ValueError, TypeError) as error:
+            return commit_outcome(error)
+        return Committed()
+
+
+def _operation(write: Write) -> tuple[Any, ...]:
+    match write:
+        case Create(body):
+            return ("create", (body,))
+        case Replace(body, etag):
+            return ("replace", (body["id"], body), {"if_match_etag": etag})
+        case _:
+            assert_never(write)
+
+
+def _too_large(writes: Sequence[Write]) -> TooLarge | None:
+    if len(writes) > BATCH_OPERATIONS_MAX:
+        return TooLarge(f"{len(writes)} documents, a batch takes {BATCH_OPERATIONS_MAX}")
+    size = sum(len(msgspec.json.encode(write.body)) + _OPERATION_BYTES for write in writes)
+    if size > BATCH_BYTES_MAX:
+        return TooLarge(f"{size} bytes in one batch, the limit is {BATCH_BYTES_MAX}")
+    return None
