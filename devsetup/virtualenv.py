@@ -70,7 +70,7 @@ def prepare(root: Path, state: Path, requirements: str) -> Path:
             _make(venv, state / "setup.log")
         if stamp.exists():
             stamp.unlink()
-        pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+        pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar=off"]
         title = f"Installing {requirements} into .venv (the first time takes a minute)"
         run_with_progress(title, [*pip, "-r", requirements], root, state / "setup.log")
         stamp.write_text(json.dumps(wanted, indent=1), encoding="utf-8")

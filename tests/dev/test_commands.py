@@ -113,6 +113,8 @@ def test_a_signal_to_dev_py_takes_its_child_along(tmp_path: Path, number: int, c
         "print('on', flush=True); time.sleep(60)"
     )
     program = (
+        # A shell without job control starts background jobs, and so these tests, with SIGINT ignored.
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "import sys, dev; from devsetup import processes, virtualenv; processes.CTRL_C_SECONDS = 0.1; "
         "virtualenv.prepare = lambda *_: sys.executable; "
         f"dev.CHECKS = (('sleep', ['-c', {child!r}]),); sys.exit(dev.main(['check']))"
