@@ -7,7 +7,6 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from devsetup.locks import locked
 from devsetup.processes import TaskError, child, ended, last_lines
 
 if TYPE_CHECKING:
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
 
 READY_SECONDS = 120
 """Longer than a slow machine needs to start three servers and to import the app."""
-
-BUSY = """the local stack of this clone is running already (python3 dev.py start, or demo).
-Stop it there with Ctrl-C, or use it: its addresses and keys are in .devstack/env.
-A second clone can run its own beside it."""
 
 
 @contextlib.contextmanager
@@ -37,22 +32,22 @@ def running(
         output: where the stack's own output goes; without it, to our terminal.
 
     Raises:
-        TaskError: the stack runs already, ended early, or did not become ready in time.
+        TaskError: the stack ended early (it refuses to run twice in one clone), or was not ready in time.
     """
     env_file = state / "env"
+    earlier = _identity(env_file)
     with contextlib.ExitStack() as held:
-        held.enter_context(locked(state / "stack.lock", BUSY, wait=False))
-        if env_file.exists():
-            env_file.unlink()  # of a stack that was killed: no living one, for we hold the lock
         sink = held.enter_context(output.open("wb")) if output else None
         stack = held.enter_context(child([str(python), "-m", "devstack", *options], root, output=sink))
-        yield stack, _await_ready(stack, env_file, output)
+        yield stack, _await_ready(stack, env_file, earlier, output)
 
 
-def _await_ready(stack: subprocess.Popen[bytes], env_file: Path, output: Path | None) -> dict[str, str]:
+def _await_ready(
+    stack: subprocess.Popen[bytes], env_file: Path, earlier: tuple[int, int] | None, output: Path | None
+) -> dict[str, str]:
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
-        if env_file.exists():
+        if _identity(env_file) not in (None, earlier):
             return parse_env(env_file.read_text(encoding="utf-8"))
         if ended(stack, seconds=0.1):
             said = "\n".join(last_lines(output, 15)) if output else "Its reason stands above."
@@ -64,6 +59,15 @@ def _await_ready(stack: subprocess.Popen[bytes], env_file: Path, output: Path | 
         f"the local stack was not ready within {READY_SECONDS} s.\n"
         f"See servicebus.log, cosmos.log and functions.log in {env_file.parent}."
     )
+
+
+def _identity(env_file: Path) -> tuple[int, int] | None:
+    """Tell the file of this stack from one that another stack of the clone wrote, living or killed."""
+    try:
+        found = env_file.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def parse_env(text: str) -> dict[str, str]:

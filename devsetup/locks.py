@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from devsetup.processes import TaskError, say
+from devsetup.processes import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,22 +16,16 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def locked(path: Path, busy: str, *, wait: bool) -> Iterator[None]:
+def locked(path: Path, busy: str) -> Iterator[None]:
     """Hold a lock file. The system frees the lock when this process ends, however it ends.
 
     Args:
         path: the lock file; it stays (removing it would let two holders lock two files of one name).
-        busy: what to say if another process holds the lock.
-        wait: wait until the lock is free, as long as that takes.
-
-    Raises:
-        TaskError: another process holds it, and `wait` is false.
+        busy: what to say if another process holds the lock, before waiting for it as long as that takes.
     """
     path.parent.mkdir(exist_ok=True)
     with path.open("a") as file:
         if not take(file):
-            if not wait:
-                raise TaskError(busy)
             say(busy)
             while not take(file):
                 time.sleep(0.2)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-STOP_SECONDS = 20.0
-"""How long a child may take to end in order before it is killed."""
+STOP_SECONDS = 30.0
+"""How long a child may take to end in order before it is killed: the stack gives its parts 25 s."""
 
 CTRL_C_SECONDS = 10.0
 """How long a child that answers Ctrl-C by itself may take, before it is asked to end."""

@@ -63,7 +63,7 @@ def prepare(root: Path, state: Path, requirements: str) -> Path:
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     stamp = venv / "installed-requirements.json"
     wanted = requirement_hashes(root, requirements)
-    with locked(state / "venv.lock", "Another dev.py prepares .venv; waiting for it (Ctrl-C stops).", wait=True):
+    with locked(state / "venv.lock", "Another dev.py prepares .venv; waiting for it (Ctrl-C stops)."):
         if wanted.items() <= stamped_hashes(stamp).items() and is_sound(python, ask):
             return python
         if not is_sound(python, ask, module="pip._internal.cli.main"):

@@ -92,8 +92,7 @@ def table(account: Account) -> list[str]:
 def differences(expected: Account, found: Account) -> list[str]:
     """Return one line per number that is off."""
     return [
-        f"{field.name}: expected {_plain(getattr(expected, field.name))}, "
-        f"found {_plain(getattr(found, field.name))}"
+        f"{field.name}: expected {_plain(getattr(expected, field.name))}, found {_plain(getattr(found, field.name))}"
         for field in fields(Account)
         if getattr(expected, field.name) != getattr(found, field.name)
     ]

@@ -37,6 +37,4 @@ class Addresses:
                 "beside a running `python3 dev.py start`, load them with: set -a; . .devstack/env; set +a"
             )
         service_bus, cosmos, functions_url, functions_key = (environment[name] for name in names)
-        return cls(
-            service_bus=service_bus, cosmos=cosmos, functions_url=functions_url, functions_key=functions_key
-        )
+        return cls(service_bus=service_bus, cosmos=cosmos, functions_url=functions_url, functions_key=functions_key)

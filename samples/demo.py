@@ -50,14 +50,14 @@ class Connections:
     @classmethod
     async def open(cls, addresses: Addresses, stack: AsyncExitStack) -> Self:
         """Open them; the exit stack closes them."""
-        service_bus = await stack.enter_async_context(
-            ServiceBusClient.from_connection_string(addresses.service_bus)
-        )
+        service_bus = await stack.enter_async_context(ServiceBusClient.from_connection_string(addresses.service_bus))
         # use_env_settings=False: no proxy of the environment stands between this and the local stack.
         cosmos = CosmosClient.from_connection_string(
             addresses.cosmos, transport=AioHttpTransport(use_env_settings=False)
         )
-        await stack.enter_async_context(cosmos)
+        # Registered before it is entered: entering asks the account, and what failed there must be closed too.
+        stack.push_async_exit(cosmos)
+        await cosmos.__aenter__()
         http = aiohttp.ClientSession(
             addresses.functions_url,
             headers={"x-functions-key": addresses.functions_key},
@@ -89,9 +89,7 @@ async def carry_out(plan: Plan, connections: Connections, log: Path) -> Findings
     """
     for order_id in plan.request_hashes:
         if not (await read_partition(connections.container, order_id)).is_empty:
-            raise DemoError(
-                f"order {order_id} is in the store already. Use an empty stack: python3 dev.py demo"
-            )
+            raise DemoError(f"order {order_id} is in the store already. Use an empty stack: python3 dev.py demo")
     sent = 0
     locations = []
     for number, step in enumerate(plan.steps, start=1):
@@ -116,15 +114,11 @@ async def read_back(
     hashes = plan.request_hashes
     partitions = {order_id: await read_partition(connections.container, order_id) for order_id in hashes}
     letters = [
-        letter
-        for letter in await dead_letters(connections.service_bus)
-        if letter.session_id in plan.session_ids
+        letter for letter in await dead_letters(connections.service_bus) if letter.session_id in plan.session_ids
     ]
     left = await count_left(connections.service_bus, sorted(plan.session_ids))
     completed = [
-        entry
-        for entry in completions(read_dispositions(log)).values()
-        if entry.message_id in plan.message_ids
+        entry for entry in completions(read_dispositions(log)).values() if entry.message_id in plan.message_ids
     ]
     account = take_account(
         sent=sent,
@@ -159,9 +153,7 @@ def report(plan: Plan, findings: Findings) -> int:
     print("\n".join(table(findings.account)))
     faults = differences(plan.expected, findings.account)
     faults += [f"not settled within {SETTLE_SECONDS} s: {name}" for name in sorted(findings.unsettled)]
-    print(
-        "\nEvery number is as it must be." if not faults else "\nWrong:\n  " + "\n  ".join(faults), flush=True
-    )
+    print("\nEvery number is as it must be." if not faults else "\nWrong:\n  " + "\n  ".join(faults), flush=True)
     return 1 if faults else 0
 
 
@@ -174,13 +166,9 @@ async def demonstrate(plan: Plan, addresses: Addresses, log: Path) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the demo and return the process's exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m samples.demo", description="Send orders and give account."
-    )
+    parser = argparse.ArgumentParser(prog="python -m samples.demo", description="Send orders and give account.")
     parser.add_argument("--log", type=Path, required=True, help="the Functions host's log")
-    parser.add_argument(
-        "--csv", type=Path, help="orders in Online Retail columns; without it, the story of two orders"
-    )
+    parser.add_argument("--csv", type=Path, help="orders in Online Retail columns; without it, the story of two orders")
     options = parser.parse_args(arguments)
     try:
         addresses = Addresses.from_environment(os.environ)

@@ -116,9 +116,7 @@ def _line(row: Row, number: int) -> Json:
     if quantity == 0:
         raise _fault(number, "Quantity", "must not be 0")
     description: dict[str, Json] = {"description": row["Description"]} if row["Description"] else {}
-    price = _matching(
-        row, "Price", _PRICE, "a decimal such as 6.95, with at most 6 digits after the point", number
-    )
+    price = _matching(row, "Price", _PRICE, "a decimal such as 6.95, with at most 6 digits after the point", number)
     return {"sku": row["StockCode"], **description, "quantity": quantity, "unitPrice": price}
 
 
@@ -126,9 +124,7 @@ def _utc_time(text: str, number: int) -> str:
     try:
         moment = datetime.strptime(text, "%m/%d/%Y %H:%M:%S").replace(tzinfo=UTC)
     except ValueError as error:
-        raise _fault(
-            number, "InvoiceDate", f"must be month/day/year hour:minute:second; got {text!r}"
-        ) from error
+        raise _fault(number, "InvoiceDate", f"must be month/day/year hour:minute:second; got {text!r}") from error
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

@@ -23,14 +23,10 @@ async def place(http: aiohttp.ClientSession, order: Order) -> str:
         text = await answer.text()
         location = answer.headers.get("Location", "")
         if answer.status != 202 or not location:
-            raise DemoError(
-                f"POST /api/orders: expected 202 with a Location, got {answer.status} {text[:500]}"
-            )
+            raise DemoError(f"POST /api/orders: expected 202 with a Location, got {answer.status} {text[:500]}")
         answered_hash = json.loads(text).get("requestHash")
         if answered_hash != request_hash(order):
-            raise DemoError(
-                f"POST /api/orders: expected requestHash {request_hash(order)}, got {answered_hash}"
-            )
+            raise DemoError(f"POST /api/orders: expected requestHash {request_hash(order)}, got {answered_hash}")
         print(f"     202 Accepted, Location: {location}", flush=True)
         return urljoin(str(answer.url), location)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from devsetup import local_stack
-from devsetup.locks import locked
 from devsetup.processes import TaskError
 
 ROOT = Path(__file__).parents[2]
@@ -63,17 +62,6 @@ def test_a_stack_that_is_never_ready_is_given_up(clone: Path, monkeypatch: pytes
     starting = local_stack.running(Path(sys.executable), clone, clone / ".devstack", [])
     with pytest.raises(TaskError, match="not ready within 0 s"), starting:
         pytest.fail("it never was ready")
-
-
-def test_one_stack_per_clone(clone: Path) -> None:
-    state = clone / ".devstack"
-    starting = local_stack.running(Path(sys.executable), clone, state, [])
-    with (
-        locked(state / "stack.lock", "", wait=False),
-        pytest.raises(TaskError, match="running already"),
-        starting,
-    ):
-        pytest.fail("two stacks in one clone")
 
 
 def test_env_lines_are_read_as_a_shell_reads_them() -> None:
