@@ -102,7 +102,7 @@ async def carry_out(plan: Plan, connections: Connections, log: Path) -> Findings
                 sent += await send_in_batches(connections.sender, letters)
     print("\nWaiting until the app has settled them ...", flush=True)
     unsettled = await await_final(log, plan.message_ids, seconds=SETTLE_SECONDS, clock=time.monotonic)
-    for location in locations:
+    for location in () if unsettled else locations:
         await show_operation(connections.http, location)
     return await read_back(plan, connections, log, sent=sent, unsettled=unsettled)
 

@@ -24,9 +24,8 @@ async def place(http: aiohttp.ClientSession, order: Order) -> str:
         location = answer.headers.get("Location", "")
         if answer.status != 202 or not location:
             raise DemoError(f"POST /api/orders: expected 202 with a Location, got {answer.status} {text[:500]}")
-        answered_hash = json.loads(text).get("requestHash")
-        if answered_hash != request_hash(order):
-            raise DemoError(f"POST /api/orders: expected requestHash {request_hash(order)}, got {answered_hash}")
+        if _request_hash_of(text) != request_hash(order):
+            raise DemoError(f"POST /api/orders: expected requestHash {request_hash(order)}, got {text[:500]}")
         print(f"     202 Accepted, Location: {location}", flush=True)
         return urljoin(str(answer.url), location)
 
@@ -42,3 +41,11 @@ async def show_operation(http: aiohttp.ClientSession, location: str) -> None:
         if answer.status != 200:
             raise DemoError(f"GET {location}: expected 200, got {answer.status} {text[:500]}")
         print(f"GET {location}\n     200 {text}", flush=True)
+
+
+def _request_hash_of(text: str) -> object:
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return None
+    return answer.get("requestHash") if isinstance(answer, dict) else None
