@@ -35,17 +35,14 @@ class Broker:
     """Opens the connection, and opens it again when it is lost; tries for ever, as the real host does."""
 
     def __init__(self, connection_string: str) -> None:
+        """``connection_string`` has been checked."""
         self._connection_string = connection_string
         self._connection: Connection | None = None
         self._opening = asyncio.Lock()
         self._faults = FaultLog("Connection to Service Bus")
 
     async def connection(self) -> Connection:
-        """The live connection; waits until there is one.
-
-        Raises:
-            ValueError: the connection string lacks a part.
-        """
+        """The live connection; waits until there is one."""
         async with self._opening:
             while self._connection is None or self._connection.closed.is_set():
                 try:

@@ -9,13 +9,14 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from devstack.functions.app_settings import connection_string, resolve
+from devstack.functions.app_settings import SettingError, connection_string, resolve
 from devstack.functions.host_json import ServiceBusSettings
 from devstack.functions.invocations import Invocations
 from devstack.functions.sessions.broker import Broker, FaultLog
 from devstack.functions.sessions.slot import Shared, Slot
 from devstack.functions.settlement.deliveries import RunningDeliveries
 from devstack.functions.triggers import SessionTrigger
+from devstack.servicebus.connection_string import ConnectionString
 
 
 class SessionListener:
@@ -33,11 +34,16 @@ class SessionListener:
         """Resolve the binding.
 
         Raises:
-            SettingError: the queue's name or the connection needs a setting that is missing.
+            SettingError: the queue's name or the connection needs a setting that is missing or malformed.
         """
         where = f"function {trigger.function.name}"
         queue = resolve(trigger.queue_name, where=where, settings=app_settings)
-        self._broker = Broker(connection_string(trigger.connection, where=where, settings=app_settings))
+        connection = connection_string(trigger.connection, where=where, settings=app_settings)
+        try:
+            ConnectionString.parse(connection)
+        except ValueError as error:
+            raise SettingError(f"{where}: {trigger.connection}: {error}") from None
+        self._broker = Broker(connection)
         # Source: Azure.Messaging.ServiceBus, ServiceBusProcessor: at most 2 accepts per core at a time.
         accepts_max = min(settings.sessions_max, 2 * (os.cpu_count() or 1))
         shared = Shared(
@@ -58,9 +64,6 @@ class SessionListener:
         """Connect, waiting for the broker if need be, and serve sessions.
 
         ``on_failure`` is told what a slot died of, which is a fault of this host.
-
-        Raises:
-            ValueError: the connection string lacks a part.
         """
         await self._broker.connection()
 
