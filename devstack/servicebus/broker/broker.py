@@ -5,7 +5,7 @@ it calls `expire` again at `next_deadline`. Nothing happens by itself, so a test
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -35,7 +35,15 @@ class Broker:
         self._deadlines = Deadlines()
         self._events: deque[BrokerEvent] = deque()
         surroundings = Surroundings(clock, new_id, self._deadlines, self._events)
-        self._queues = {settings.name.lower(): _queue(settings, surroundings) for settings in queues}
+        self._queues: dict[str, PlainQueue | SessionQueue] = {}
+        self._dead_letter_queues: dict[str, PlainQueue] = {}
+        for settings in queues:
+            # A dead-letter queue never has sessions, whatever its queue has.
+            plain = replace(settings, requires_session=False, duplicate_window=None)
+            dead_letters = PlainQueue(plain, surroundings, None)
+            make = SessionQueue if settings.requires_session else PlainQueue
+            self._queues[settings.name.lower()] = make(settings, surroundings, dead_letters)
+            self._dead_letter_queues[settings.name.lower()] = dead_letters
 
     @property
     def queue_names(self) -> list[str]:
@@ -48,10 +56,15 @@ class Broker:
         Raises:
             EntityNotFoundError: there is none.
         """
-        queue = self._queues.get(name.lower())
-        if queue is None:
-            raise EntityNotFoundError(f"The messaging entity '{name}' could not be found.")
-        return queue
+        return _found(self._queues, name)
+
+    def dead_letter_queue(self, name: str) -> PlainQueue:
+        """Return the dead-letter queue of the queue of that name.
+
+        Raises:
+            EntityNotFoundError: there is no such queue.
+        """
+        return _found(self._dead_letter_queues, name)
 
     def expire(self) -> None:
         """Do what is due by now: expire locks, end waits."""
@@ -66,9 +79,8 @@ class Broker:
         return self._events.popleft() if self._events else None
 
 
-def _queue(settings: QueueSettings, surroundings: Surroundings) -> PlainQueue | SessionQueue:
-    # A dead-letter queue never has sessions and never sees clients' sends, whatever its queue is.
-    plain = replace(settings, requires_session=False, duplicate_window=None)
-    dead_letters = PlainQueue(plain, surroundings, None)
-    make = SessionQueue if settings.requires_session else PlainQueue
-    return make(settings, surroundings, dead_letters)
+def _found[Q: PlainQueue | SessionQueue](queues: Mapping[str, Q], name: str) -> Q:
+    queue = queues.get(name.lower())
+    if queue is None:
+        raise EntityNotFoundError(f"The messaging entity '{name}' could not be found.")
+    return queue
