@@ -1,0 +1,1 @@
+"""The app's business rules, pure: no Azure, no clock, no ids."""

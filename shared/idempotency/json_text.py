@@ -1,7 +1,8 @@
 """Strict JSON: what two parsers could read differently is refused.
 
 Refused: anything but UTF-8 without byte order mark, duplicate keys, NaN and Infinity, numbers that lose digits
-(integers beyond 2^53 - 1, floats that overflow), lone surrogates, nesting deeper than 32.
+(integers beyond 2^53 - 1, floats that overflow), lone surrogates, nesting deeper than 32. A member that is null is
+left out: absent and null are the same everywhere in this project.
 Source: RFC 8785 section 3.1 and RFC 7493 (I-JSON) section 2.
 """
 
@@ -76,7 +77,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
             if key in seen:
                 raise JsonTextError(f"duplicate key {key[:100]!r}")
             seen.add(key)
-    return found
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _integer(digits: str) -> int:

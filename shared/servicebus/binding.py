@@ -45,8 +45,11 @@ def read_binding_data(data: ModelBindingData) -> ServiceBusReceivedMessage:
     return ServiceBusReceivedMessage.from_bytes(data.content[_LOCK_TOKEN_BYTES:])
 
 
-class _SessionMessageConverter(  # type: ignore[misc, call-arg]  # the base library has no types
-    InConverter, binding="serviceBus", trigger="serviceBusTrigger"
+# The base library has no types.
+class _SessionMessageConverter(  # type: ignore[call-arg]
+    InConverter,  # type: ignore[misc]
+    binding="serviceBus",
+    trigger="serviceBusTrigger",
 ):
     @classmethod
     def check_input_type_annotation(cls, pytype: object) -> bool:

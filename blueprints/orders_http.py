@@ -1,0 +1,109 @@
+"""HTTP ingress of orders, and what has become of them.
+
+    POST /api/orders                                      202 when the broker has the operation
+    GET  /api/orders/{orderId}                            the order
+    GET  /api/orders/{orderId}/operations/{operationId}   whether an operation is applied
+
+`orderId` is the idempotency key: the same request again is dropped by the broker or completed as a duplicate; another
+request under it is dead-lettered `RequestHashMismatch`. No Idempotency-Key header is needed.
+"""
+
+import azure.functions as func
+
+from blueprints.http_answers import respond
+from blueprints.process_order_operation import process_order_operation
+from ordering.orders.operations import OrderPlaced
+from shared.http.problem import Answer, json_answer, problem
+from shared.idempotency.errors import DeadLetterReason, PermanentError
+from shared.idempotency.keys import check_identifier, message_id_of
+from shared.idempotency.messages import parse_message, to_document
+from shared.idempotency.request_hash import request_hash
+from shared.runtime import runtime
+from shared.servicebus.sender import OutgoingMessage
+
+bp = func.Blueprint()
+
+_DOCUMENTS = process_order_operation.documents
+
+
+@bp.route("orders", methods=["POST"], auth_level=func.AuthLevel.FUNCTION)
+async def post_order(req: func.HttpRequest) -> func.HttpResponse:
+    """Take an `OrderPlaced` operation."""
+    return await respond(_post_order(req))
+
+
+@bp.route("orders/{orderId}", methods=["GET"], auth_level=func.AuthLevel.FUNCTION)
+async def get_order(req: func.HttpRequest) -> func.HttpResponse:
+    """Show an order."""
+    return await respond(_get_order(req.route_params["orderId"]))
+
+
+@bp.route("orders/{orderId}/operations/{operationId}", methods=["GET"], auth_level=func.AuthLevel.FUNCTION)
+async def get_operation(req: func.HttpRequest) -> func.HttpResponse:
+    """Show what has become of an operation."""
+    return await respond(_get_operation(req.route_params["orderId"], req.route_params["operationId"]))
+
+
+async def _post_order(req: func.HttpRequest) -> Answer:
+    body = req.get_body()
+    if not body:
+        raise PermanentError(
+            DeadLetterReason.MALFORMED_MESSAGE,
+            "body: is empty. The Functions host drops chunked bodies: send Content-Length, not Transfer-Encoding",
+        )
+    placed = parse_message(body, OrderPlaced, bytes_max=runtime().settings.body_bytes_max)
+    hashed = request_hash(placed)
+    message_id = message_id_of(placed.operation_id, hashed)
+    # The body goes on as it came: what was checked is what is applied.
+    await (
+        runtime()
+        .sender("orders")
+        .send(
+            OutgoingMessage(
+                message_id=message_id,
+                session_id=placed.order_id,
+                body=body,
+                traceparent=req.headers.get("traceparent"),
+            )
+        )
+    )
+    return json_answer(
+        202,
+        {
+            "orderId": placed.order_id,
+            "operationId": placed.operation_id,
+            "requestHash": hashed,
+            "messageId": message_id,
+        },
+        headers={"Location": f"/api/orders/{placed.order_id}/operations/{placed.operation_id}"},
+    )
+
+
+async def _get_order(order_id: str) -> Answer:
+    check_identifier("orderId", order_id)
+    stored = await runtime().store(_DOCUMENTS.container).read(order_id, order_id)
+    if stored is None:
+        return problem(404, f"There is no order {order_id}, or not yet.")
+    order = to_document(_DOCUMENTS.read_state(stored))
+    times = {name: stored.body[name] for name in ("createdAt", "updatedAt")}
+    return json_answer(200, {**order, **times})
+
+
+async def _get_operation(order_id: str, operation_id: str) -> Answer:
+    check_identifier("orderId", order_id)
+    check_identifier("operationId", operation_id)
+    placing = operation_id == order_id
+    stored = await runtime().store(_DOCUMENTS.container).read(order_id, order_id if placing else f"op:{operation_id}")
+    if stored is None:
+        return problem(404, f"Operation {operation_id} of order {order_id} is not applied, or not yet.")
+    return json_answer(
+        200,
+        {
+            "orderId": order_id,
+            "operationId": operation_id,
+            # The order is the marker of its own placing.
+            "state": "applied" if placing else stored.body["state"],
+            "requestHash": stored.body["requestHash"],
+            "appliedAt": stored.body["createdAt" if placing else "appliedAt"],
+        },
+    )

@@ -1,0 +1,21 @@
+"""Queue `orders`: each operation on an order, effectively once and one order's in sequence."""
+
+import azure.functions as func
+
+from ordering.orders.operations import OrderPlaced
+from ordering.orders.order import Order
+from ordering.orders.placing import place_order
+from shared.consumers import documents, operations
+
+bp = func.Blueprint()
+
+process_order_operation = operations(
+    bp,
+    name="process_order_operation",
+    queue="orders",
+    consumer="orders",
+    message=OrderPlaced,
+    key=lambda operation: operation.operation_id,
+    state=documents(Order, container="orders", partition_key="/orderId", created_by=OrderPlaced),
+    events_topic="order-events",
+)(place_order)

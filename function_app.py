@@ -1,0 +1,11 @@
+"""The function app: registers the blueprints, nothing else. Importing it needs no setting and opens no connection."""
+
+import azure.functions as func
+
+from blueprints import health_http, orders_http, process_order_operation
+
+app = func.FunctionApp()
+
+app.register_functions(process_order_operation.bp)
+app.register_functions(orders_http.bp)
+app.register_functions(health_http.bp)

@@ -1,0 +1,68 @@
+"""Operations on orders, as they come over HTTP and from the queue `orders`.
+
+    {"schemaVersion": 1, "type": "OrderPlaced", "orderId": "489434", "operationId": "489434", "sequence": 1,
+     "occurredAt": "2009-12-01T07:45:00Z", "customerId": "13085", "currency": "GBP",
+     "lines": [{"sku": "85048", "description": "15CM CHRISTMAS GLASS BALL", "quantity": 12, "unitPrice": "6.95"}]}
+
+Optional: customerId, description, endOfSequence (default false). SKUs may repeat; a quantity may be negative.
+"""
+
+from decimal import Decimal, localcontext
+from typing import Annotated, Final
+
+import msgspec
+
+from shared.idempotency.messages import Identifier, Instant, Message, Money
+
+type Sku = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+type Text = Annotated[str, msgspec.Meta(max_length=500)]
+type Currency = Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$")]
+type Quantity = Annotated[int, msgspec.Meta(ge=-1_000_000_000, le=1_000_000_000)]
+
+_TOTAL_DIGITS: Final = 15
+_EXACT_DIGITS: Final = 60  # of a sum over all lines that fit a message, each at its widest
+
+
+class OrderLine(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True
+):
+    """One line: so many of an article at a price."""
+
+    sku: Sku
+    description: Text | None = None
+    quantity: Quantity
+    unit_price: Money
+
+    def __post_init__(self) -> None:
+        """Refuse a line of nothing."""
+        if self.quantity == 0:
+            raise ValueError("quantity: must not be 0")
+
+
+class OrderPlaced(Message, frozen=True, kw_only=True):
+    """The first operation of an order; its `operationId` is the order's id, its `sequence` is 1."""
+
+    order_id: Identifier
+    operation_id: Identifier
+    sequence: Annotated[int, msgspec.Meta(ge=1)]
+    occurred_at: Instant
+    end_of_sequence: bool = False
+    customer_id: Identifier | None = None
+    currency: Currency
+    lines: Annotated[tuple[OrderLine, ...], msgspec.Meta(min_length=1)]
+
+    def __post_init__(self) -> None:
+        """Refuse what only a later operation may say."""
+        if self.operation_id != self.order_id:
+            raise ValueError("operationId: must equal orderId, because OrderPlaced creates the order")
+        if self.sequence != 1:
+            raise ValueError("sequence: must be 1, because OrderPlaced is an order's first operation")
+        if abs(self.total) >= 10**_TOTAL_DIGITS:
+            raise ValueError(f"lines: their total must have at most {_TOTAL_DIGITS} digits before the point")
+
+    @property
+    def total(self) -> Money:
+        """Sum of quantity x unitPrice, exact, in `currency`."""
+        # The default context rounds at 28 digits; money is never rounded here.
+        with localcontext(prec=_EXACT_DIGITS):
+            return Money(sum((line.quantity * line.unit_price for line in self.lines), Decimal(0)))
