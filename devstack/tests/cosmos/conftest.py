@@ -2,12 +2,9 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,45 +15,7 @@ from azure.cosmos.aio import CosmosClient, DatabaseProxy
 from devstack.cosmos.store.catalogue import Container
 from devstack.cosmos.store.store import Store
 from devstack.cosmos.topology import parse_topology
-
-ROOT = Path(__file__).resolve().parents[3]
-
-TOPOLOGY: dict[str, object] = {
-    "cosmos": {
-        "database": "shop",
-        "containers": {
-            "orders": {
-                "partitionKey": "/orderId",
-                "partitionKeyVersion": 2,
-                "defaultTtl": -1,
-                "indexing": {"included": ["/n/?"], "excluded": ["/*"]},
-            },
-            "nested": {"partitionKey": "/owner/id"},
-        },
-    }
-}
-
-
-@dataclass(frozen=True)
-class Emulator:
-    """A running emulator."""
-
-    process: subprocess.Popen[str]
-    port: int
-    connection_string: str
-
-    def kill(self) -> None:
-        """End it as a crash would."""
-        self.process.kill()
-        self.process.wait(10)
-
-    def stop(self) -> int:
-        """End it as its user would; returns the exit code."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(10)
-
-
-type StartEmulator = Callable[..., Emulator]
+from devstack.tests.cosmos.environment import ROOT, TOPOLOGY, Emulator, ManualClock, StartEmulator
 
 
 @pytest.fixture(scope="session")
@@ -100,16 +59,6 @@ async def database(emulator: Emulator) -> AsyncIterator[DatabaseProxy]:
     transport = AioHttpTransport(use_env_settings=False)
     async with CosmosClient.from_connection_string(emulator.connection_string, transport=transport) as client:
         yield client.get_database_client("shop")
-
-
-class ManualClock:
-    """A clock that stands still until a test moves it."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
 
 
 @pytest.fixture

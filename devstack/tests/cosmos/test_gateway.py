@@ -1,0 +1,302 @@
+"""The wire, spoken by hand: what the SDKs hide or never send."""
+
+import io
+import json
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from email.utils import formatdate
+from urllib.parse import unquote
+
+import aiohttp
+import pytest
+from aiohttp.test_utils import TestServer
+from yarl import URL
+
+from devstack.cosmos.items.execute import execute
+from devstack.cosmos.store.catalogue import Container
+from devstack.cosmos.store.store import Store
+from devstack.cosmos.wire import item_requests
+from devstack.cosmos.wire.auth import authorization_header
+from devstack.cosmos.wire.gateway import Gateway
+from devstack.cosmos.wire.paths import parse_path
+
+KEY = b"a key of the tests"
+DOCS = "/dbs/shop/colls/orders/docs/"
+P = {"x-ms-documentdb-partitionkey": '["p"]'}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer that was read."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> dict[str, object]:
+        document = json.loads(self.body)
+        assert isinstance(document, dict)
+        return document
+
+
+class Caller:
+    """Signs and sends requests as a client would; ``link`` replaces the signed link."""
+
+    def __init__(self, session: aiohttp.ClientSession, port: int) -> None:
+        self._session = session
+        self._port = port
+
+    async def __call__(
+        self, verb: str, path: str, body: object = None, link: str | None = None, **headers: str
+    ) -> Reply:
+        parsed = parse_path(path)
+        date = formatdate(usegmt=True)
+        signed = {
+            "x-ms-date": date,
+            "Authorization": authorization_header(KEY, verb, parsed.type, link or parsed.signed_links[0], date),
+        }
+        data = body if isinstance(body, io.IOBase | bytes | None) else json.dumps(body).encode()
+        async with self._session.request(
+            verb,
+            URL(f"http://127.0.0.1:{self._port}{path}", encoded=True),
+            data=data,
+            headers=signed | headers,
+            skip_auto_headers=["Content-Type"],
+        ) as response:
+            lowered = {name.lower(): value for name, value in response.headers.items()}
+            return Reply(response.status, lowered, await response.read())
+
+
+@pytest.fixture
+async def call(store: Store) -> AsyncIterator[Caller]:
+    async with TestServer(Gateway(store, KEY).application()) as server, aiohttp.ClientSession() as session:
+        assert server.port is not None
+        yield Caller(session, server.port)
+
+
+async def test_the_account_names_the_endpoint_by_which_it_was_reached(call: Caller) -> None:
+    reply = await call("GET", "/", Host="my-name:8081")
+    assert reply.status == 200
+    for locations in ("writableLocations", "readableLocations"):
+        assert reply.json[locations] == [{"name": "Local", "databaseAccountEndpoint": "http://my-name:8081/"}]
+    engine = reply.json["queryEngineConfiguration"]
+    assert isinstance(engine, str)
+    assert json.loads(engine)
+    assert reply.json["id"] != "localhost"
+    assert reply.json["userConsistencyPolicy"] == {"defaultConsistencyLevel": "Session"}
+
+
+async def test_a_request_without_a_right_signature_is_401(call: Caller, store: Store) -> None:
+    wrong = await call("GET", "/dbs/shop", link="dbs/other")
+    missing = await call("GET", "/dbs/shop", Authorization="")
+    for reply in (wrong, missing):
+        assert reply.status == 401
+        assert reply.json["code"] == "Unauthorized"
+        assert reply.headers["x-ms-substatus"] == "0"
+        assert reply.headers["content-length"] == str(len(reply.body))
+
+
+async def test_no_key_and_no_signature_stands_in_an_error(call: Caller) -> None:
+    reply = await call("GET", "/dbs/shop", link="dbs/other")
+    date = reply.headers["date"]
+    signature = unquote(authorization_header(KEY, "GET", "dbs", "dbs/shop", date)).partition("sig=")[2]
+    assert signature not in reply.body.decode()
+
+
+async def test_databases_and_containers_are_found_by_name_and_by_rid(call: Caller, orders: Container) -> None:
+    database, container = await call("GET", "/dbs/shop"), await call("GET", "/dbs/shop/colls/orders")
+    assert (database.json["id"], database.json["_rid"]) == ("shop", orders.database.rid)
+    assert (container.json["id"], container.json["_rid"]) == ("orders", orders.rid)
+    assert container.json["_self"] == f"dbs/{orders.database.rid}/colls/{orders.rid}/"
+    assert container.json["partitionKey"] == {"paths": ["/orderId"], "kind": "Hash", "version": 2}
+    assert container.json["defaultTtl"] == -1
+    by_rid = await call("GET", f"/dbs/{orders.database.rid}/colls/{orders.rid}", link=orders.rid.lower())
+    assert by_rid.json == container.json
+
+
+async def test_the_feeds_of_databases_and_containers(call: Caller) -> None:
+    databases, containers = await call("GET", "/dbs"), await call("GET", "/dbs/shop/colls")
+    assert (databases.json["_count"], databases.headers["x-ms-item-count"]) == (1, "1")
+    listed = containers.json["DocumentCollections"]
+    assert isinstance(listed, list)
+    assert [entry["id"] for entry in listed] == ["orders", "nested"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/dbs/none", "/dbs/none/colls", "/dbs/none/colls/orders", "/dbs/shop/colls/none", "/dbs/shop/colls/none/docs/1/"],
+)
+async def test_a_missing_database_or_container_is_404_1003(call: Caller, path: str) -> None:
+    reply = await call("GET", path)
+    assert (reply.status, reply.headers["x-ms-substatus"]) == (404, "1003")
+
+
+async def test_metadata_is_read_only(call: Caller) -> None:
+    for verb, path in (("POST", "/dbs"), ("DELETE", "/dbs/shop"), ("PUT", "/dbs/shop/colls/orders")):
+        reply = await call(verb, path, {"id": "x"})
+        assert reply.status == 405
+    assert (await call("POST", "/")).status == 405
+    assert (await call("POST", "/dbs/shop/colls/orders/pkranges")).status == 405
+    assert (await call("PUT", DOCS, {"id": "1"}, **P)).status == 405
+    assert (await call("POST", f"{DOCS}1/", {"id": "1"}, **P)).status == 405
+
+
+async def test_partition_key_ranges_end_with_304(call: Caller) -> None:
+    first = await call("GET", "/dbs/shop/colls/orders/pkranges")
+    (key_range,) = json.loads(first.body)["PartitionKeyRanges"]
+    assert (key_range["id"], key_range["minInclusive"], key_range["maxExclusive"]) == ("0", "", "FF")
+    second = await call("GET", "/dbs/shop/colls/orders/pkranges", **{"If-None-Match": first.headers["etag"]})
+    assert (second.status, second.body, second.headers["etag"]) == (304, b"", first.headers["etag"])
+    assert second.headers["x-ms-item-count"] == "0"
+
+
+async def test_a_client_that_knows_an_older_container_gets_400_1024(call: Caller, orders: Container) -> None:
+    header = "x-ms-cosmos-intended-collection-rid"
+    stale = await call("POST", DOCS, {"id": "1", "orderId": "p"}, **P, **{header: "AAAAAIAAAAA="})
+    assert (stale.status, stale.headers["x-ms-substatus"]) == (400, "1024")
+    right = await call("POST", DOCS, {"id": "1", "orderId": "p"}, **P, **{header: orders.rid})
+    assert right.status == 201
+
+
+async def test_activity_ids_are_guids(call: Caller) -> None:
+    own = str(uuid.uuid4())
+    assert (await call("GET", "/", **{"x-ms-activity-id": own})).headers["x-ms-activity-id"] == own
+    for sent in ("", "not a guid"):
+        received = (await call("GET", "/", **{"x-ms-activity-id": sent})).headers["x-ms-activity-id"]
+        assert str(uuid.UUID(received)) == received
+
+
+async def test_session_token_and_path_come_with_every_answer_about_items(call: Caller) -> None:
+    replies = [
+        await call("GET", f"{DOCS}1/", **P),
+        await call("POST", DOCS, {"id": "1", "orderId": "p"}, **P),
+        await call("POST", DOCS, {"id": "1", "orderId": "p"}, **P),
+        await call("PUT", f"{DOCS}1/", {"id": "1", "orderId": "p"}, **P, **{"If-Match": '"stale"'}),
+        await call("DELETE", f"{DOCS}1/", **P),
+    ]
+    assert [reply.status for reply in replies] == [404, 201, 409, 412, 204]
+    assert [reply.headers["x-ms-session-token"] for reply in replies] == [
+        "0:-1#0", "0:-1#1", "0:-1#1", "0:-1#1", "0:-1#2",
+    ]  # fmt: skip
+    assert {reply.headers["x-ms-alt-content-path"] for reply in replies} == {"dbs/shop/colls/orders"}
+    assert [reply.headers.get("x-ms-substatus") for reply in replies] == ["0", None, "0", "0", None]
+    codes = [json.loads(reply.body)["code"] for reply in replies if reply.status >= 400]
+    assert codes == ["NotFound", "Conflict", "PreconditionFailed"]
+    assert [reply.headers["x-ms-request-charge"] for reply in replies] == ["1.00", "4.95", "1.24", "1.24", "4.95"]
+
+
+async def test_a_defect_is_500_and_rolled_back(
+    call: Caller, store: Store, orders: Container, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def executed_then_broken(*arguments: object) -> None:
+        execute(*arguments)  # type: ignore[arg-type]
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(item_requests, "execute", executed_then_broken)
+    reply = await call("POST", DOCS, {"id": "1", "orderId": "p"}, **P)
+    assert (reply.status, reply.json["code"]) == (500, "InternalServerError")
+    assert reply.headers["x-ms-activity-id"] in caplog.text
+    monkeypatch.undo()
+    assert (await call("GET", f"{DOCS}1/", **P)).status == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"{", P),
+        (b"[]", P),
+        (b'{"id":"1","orderId":"p","x":"\\ud800"}', P),
+        (b'{"id":"1","orderId":"q"}', P),
+        (b'{"orderId":"p"}', P),
+        (b'{"id":"1","orderId":"p"}', {}),
+        (b'{"id":"1","orderId":"p"}', {"x-ms-documentdb-partitionkey": "p"}),
+        (b'{"id":"1","orderId":["p"]}', P),
+        (b"{}", P | {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"}),
+        (b"[]", P | {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "False"}),
+        (b"\x81\xf0\xd8\xff", P | {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"}),
+        (b"[]", P | {"x-ms-documentdb-isquery": "True"}),
+        (b"{}", P | {"x-ms-documentdb-isquery": "True"}),
+        (b'{"query":"SELECT * FROM c","parameters":[1]}', P | {"x-ms-documentdb-isquery": "True"}),
+        (b'{"query":"SELECT * FROM c"}', P | {"x-ms-documentdb-isquery": "True", "x-ms-max-item-count": "0"}),
+        (b'{"query":"SELECT * FROM c"}', {"x-ms-documentdb-isquery": "True"}),
+        (b'{"query":"SELECT * FROM c"}', P | {"x-ms-cosmos-is-query-plan-request": "True"}),
+    ],
+)
+async def test_bad_input_is_400_with_a_code_and_a_message(call: Caller, body: bytes, headers: dict[str, str]) -> None:
+    reply = await call("POST", DOCS, body, **headers)
+    assert (reply.status, reply.json["code"]) == (400, "BadRequest")
+    assert reply.json["message"]
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        1,
+        {},
+        {"operationType": "Create"},
+        {"operationType": "Create", "resourceBody": []},
+        {"operationType": "Read"},
+        {"operationType": "Read", "id": 1},
+        {"operationType": "Replace", "resourceBody": {}},
+        {"operationType": "Patch", "id": "1"},
+        {"operationType": "Delete", "id": "1", "ifMatch": 1},
+    ],
+)
+async def test_a_malformed_operation_is_named(call: Caller, operation: object) -> None:
+    flags = {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"}
+    good = {"operationType": "Create", "resourceBody": {"id": "1", "orderId": "p"}}
+    reply = await call("POST", DOCS, [good, operation], **P, **flags)
+    assert reply.status == 400
+    assert "1" in str(reply.json["message"]) or "patch" in str(reply.json["message"])
+    assert (await call("GET", f"{DOCS}1/", **P)).status == 404
+
+
+@pytest.mark.parametrize("item_id", [".", ".."])
+async def test_dots_are_ids_and_no_way_up(call: Caller, item_id: str) -> None:
+    created = await call("POST", DOCS, {"id": item_id, "orderId": "p"}, **P)
+    found = await call("GET", f"{DOCS}{item_id}/", **P)
+    assert (created.status, found.status, found.json) == (201, 200, created.json)
+
+
+async def test_more_than_two_megabytes_are_413(call: Caller) -> None:
+    for headers in (P, P | {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"}):
+        reply = await call("POST", DOCS, io.BytesIO(b" " * (2 * 1024 * 1024 + 1)), **headers)
+        assert (reply.status, reply.json["code"]) == (413, "RequestEntityTooLarge")
+
+
+async def test_a_read_feed_pages_through_one_partition_or_all(call: Caller) -> None:
+    for number, partition in enumerate("pqpqp"):
+        key = {"x-ms-documentdb-partitionkey": f'["{partition}"]'}
+        await call("POST", DOCS, {"id": str(number), "orderId": partition}, **key)
+
+    async def feed(**headers: str) -> list[list[str]]:
+        pages: list[list[str]] = []
+        continuation: dict[str, str] = {}
+        for _ in range(9):
+            reply = await call("GET", DOCS, **headers, **continuation, **{"x-ms-max-item-count": "2"})
+            documents = json.loads(reply.body)["Documents"]
+            assert reply.headers["x-ms-item-count"] == str(len(documents))
+            pages.append([document["id"] for document in documents])
+            if "x-ms-continuation" not in reply.headers:
+                return pages
+            continuation = {"x-ms-continuation": reply.headers["x-ms-continuation"]}
+        raise AssertionError("the feed does not end")
+
+    assert await feed() == [["0", "1"], ["2", "3"], ["4"]]
+    assert await feed(**P) == [["0", "2"], ["4"]]
+    assert (await call("GET", DOCS, **{"x-ms-continuation": "x"})).status == 400
+
+
+async def test_the_change_feed_is_refused_rather_than_answered_as_a_plain_feed(call: Caller) -> None:
+    reply = await call("GET", DOCS, **{"A-IM": "Incremental Feed"})
+    assert reply.status == 400
+
+
+async def test_direct_mode_is_told_what_to_do(store: Store) -> None:
+    async with TestServer(Gateway(store, KEY).application()) as server, aiohttp.ClientSession() as session:
+        url = URL(f"http://127.0.0.1:{server.port}//addresses/?$resolveFor=x", encoded=True)
+        async with session.get(url) as response:
+            assert response.status == 400
+            assert "ConnectionMode.Gateway" in await response.text()
