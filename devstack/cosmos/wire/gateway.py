@@ -124,5 +124,8 @@ async def _read(request: web.Request) -> Request:
         body = await request.read()
     except web.HTTPRequestEntityTooLarge as error:
         raise too_large(f"Request size is too large: at most {BODY_BYTES_MAX} bytes can be read.") from error
+    except ConnectionError as error:
+        # Nobody reads this answer; it ends the request as one that was never taken up.
+        raise bad_request("The connection ended before the whole body came.") from error
     endpoint = f"{request.scheme}://{request.host}/"
     return Request(request.method, path, request.headers, body, endpoint)

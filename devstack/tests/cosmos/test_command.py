@@ -59,6 +59,16 @@ def test_a_taken_port_is_told_with_the_fix(topology_file: Path) -> None:
     assert "--port 0" in line
 
 
+def test_a_data_file_in_use_is_told_with_the_fix(
+    start_emulator: StartEmulator, topology_file: Path, tmp_path: Path
+) -> None:
+    data = str(tmp_path / "data.db")
+    emulator = start_emulator("--data", data)
+    line = failure("--topology", str(topology_file), "--data", data)
+    assert "stop the emulator that has it open" in line
+    assert emulator.stop() == 0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

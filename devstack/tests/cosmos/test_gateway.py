@@ -1,5 +1,6 @@
 """The wire, spoken by hand: what the SDKs hide or never send."""
 
+import asyncio
 import io
 import json
 import uuid
@@ -292,6 +293,19 @@ async def test_a_read_feed_pages_through_one_partition_or_all(call: Caller) -> N
 async def test_the_change_feed_is_refused_rather_than_answered_as_a_plain_feed(call: Caller) -> None:
     reply = await call("GET", DOCS, **{"A-IM": "Incremental Feed"})
     assert reply.status == 400
+
+
+async def test_a_client_that_goes_away_within_a_body_is_no_defect(
+    store: Store, orders: Container, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with TestServer(Gateway(store, KEY).application()) as server:
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(f"POST {DOCS} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{{".encode())
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+    assert caplog.text == ""
+    assert store.last_lsn(orders) == 0
 
 
 async def test_direct_mode_is_told_what_to_do(store: Store) -> None:
