@@ -28,12 +28,17 @@ class Workspace:
 
     def write_env(self, values: Mapping[str, str]) -> None:
         """Publish ``values``, readable by the user alone: they hold keys. Readers see all or nothing."""
-        lines = [f"{name}='{value.replace("'", "'\\''")}'\n" for name, value in values.items()]
+        lines = [f"{name}={_quoted(value)}\n" for name, value in values.items()]
         draft = self._directory / "env.new"
         draft.unlink(missing_ok=True)
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.writelines(lines)
         draft.replace(self.env_path)
+
+
+def _quoted(value: str) -> str:
+    # Always quoted, unlike shlex.quote: readers that are no shell strip the quotes too.
+    return "'" + value.replace("'", r"'\''") + "'"
 
 
 @contextmanager
