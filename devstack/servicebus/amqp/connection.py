@@ -17,6 +17,7 @@ from devstack.servicebus.amqp.conditions import (
     FRAMING_ERROR,
     ILLEGAL_STATE,
     NOT_ALLOWED,
+    UNAUTHORIZED_ACCESS,
     ProtocolError,
 )
 from devstack.servicebus.amqp.events import Closed, Event, Opened
@@ -27,7 +28,6 @@ from devstack.servicebus.amqp.frames import (
     SASL_HEADER,
     Frame,
     FrameReader,
-    FramingError,
     amqp_frame,
     sasl_frame,
 )
@@ -42,6 +42,7 @@ from devstack.servicebus.amqp.performatives import (
     Flow,
     Open,
     Performative,
+    SaslFrame,
     SaslInit,
     SaslMechanisms,
     SaslOutcome,
@@ -140,8 +141,6 @@ class Connection:
         try:
             while self.phase is not Phase.CLOSED and self._advance():
                 pass
-        except FramingError as error:
-            self._fail(FRAMING_ERROR, str(error))
         except DecodeError as error:
             self._fail(DECODE_ERROR, str(error))
         except ProtocolError as error:
@@ -200,24 +199,19 @@ class Connection:
             case _:
                 raise ProtocolError(NOT_ALLOWED, f"a frame holds {type(content).__name__}")
 
-    def _on_sasl(self, content: SaslMechanisms | SaslInit | SaslOutcome) -> None:
-        match content:
-            case SaslInit() if self._role is Role.SERVER:
-                outcome = sasl.judge(content)
-                self._output.append(sasl_frame(outcome))
-                if outcome.code:
-                    self.phase = Phase.CLOSED
-                    self._events.append(Closed(Error(NOT_ALLOWED, "SASL: unknown mechanism."), True))
-                    return
-            case SaslMechanisms() if self._role is Role.CLIENT:
-                self._output.append(sasl_frame(sasl.choose(content, self._identity.hostname or "")))
+    def _on_sasl(self, content: SaslFrame) -> None:
+        if self._role is Role.SERVER:
+            outcome = sasl.judge(content)
+            self._output.append(sasl_frame(outcome))
+            if outcome.code:
+                raise ProtocolError(UNAUTHORIZED_ACCESS, "SASL: the client chose an unknown mechanism")
+        else:
+            choice = sasl.reply(content, self._identity.hostname)
+            if choice is not None:
+                self._output.append(sasl_frame(choice))
                 return
-            case SaslOutcome() if self._role is Role.CLIENT:
-                sasl.require_success(content)
-                self._output.append(AMQP_HEADER)
-                self._send_open()
-            case _:
-                raise ProtocolError(NOT_ALLOWED, f"{type(content).__name__} is the other side's to send")
+            self._output.append(AMQP_HEADER)
+            self._send_open()
         self.phase = Phase.AMQP_HEADER
 
     def _on_open(self, content: Open) -> None:
@@ -273,6 +267,9 @@ class Connection:
     ) -> None:
         session = self._sessions_by_remote_channel.get(frame.channel)
         if session is None:
+            if isinstance(content, Detach):
+                # azure-servicebus detaches a second time, after the end of the session.
+                return
             raise ProtocolError(NOT_ALLOWED, f"no session on channel {frame.channel}")
         if isinstance(content, End):
             del self._sessions_by_remote_channel[frame.channel]

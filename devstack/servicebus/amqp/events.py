@@ -112,17 +112,5 @@ class Closed:
     is_fault: bool
 
 
-type Event = (
-    Opened
-    | LinkProposed
-    | LinkAttached
-    | LinkDetached
-    | CreditChanged
-    | SenderAdvanced
-    | MessageArrived
-    | DeliveryUpdated
-    | DeliveryConfirmed
-    | UnknownDeliveryUpdated
-    | SessionEnded
-    | Closed
-)
+type LinkEvent = LinkAttached | LinkDetached | CreditChanged | SenderAdvanced | MessageArrived | DeliveryConfirmed
+type Event = LinkEvent | Opened | LinkProposed | DeliveryUpdated | UnknownDeliveryUpdated | SessionEnded | Closed

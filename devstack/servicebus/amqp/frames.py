@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from devstack.servicebus.amqp.composites import encode_composite
+from devstack.servicebus.amqp.conditions import FRAMING_ERROR, ProtocolError
 from devstack.servicebus.amqp.performatives import Performative, SaslFrame
 
 AMQP_HEADER: Final = b"AMQP\x00\x01\x00\x00"
@@ -17,10 +18,6 @@ MIN_MAX_FRAME_SIZE: Final = 512
 _FRAME_HEAD: Final = struct.Struct(">IBBH")
 _AMQP_TYPE: Final = 0x00
 _SASL_TYPE: Final = 0x01
-
-
-class FramingError(ValueError):
-    """The stream is no sequence of AMQP frames; nothing after this point can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +64,16 @@ class FrameReader:
         """Take the next whole frame; None when more octets are needed.
 
         Raises:
-            FramingError: a size or type is impossible.
+            ProtocolError: a size or type is impossible; nothing after this point can be read.
         """
         if len(self._buffer) < _FRAME_HEAD.size:
             return None
         size, offset, kind, channel = _FRAME_HEAD.unpack_from(self._buffer)
         start = 4 * offset
         if not 8 <= start <= size <= self._max_frame_size:
-            raise FramingError(f"a frame of {size} octets with its body at {start}")
+            raise ProtocolError(FRAMING_ERROR, f"a frame of {size} octets with its body at {start}")
         if kind not in (_AMQP_TYPE, _SASL_TYPE):
-            raise FramingError(f"unknown frame type {kind}")
+            raise ProtocolError(FRAMING_ERROR, f"unknown frame type {kind}")
         if len(self._buffer) < size:
             return None
         body = bytes(self._buffer[start:size])

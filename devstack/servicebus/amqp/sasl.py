@@ -5,10 +5,15 @@ MSSBCBS is the only mechanism that the .NET client accepts; the Python client pi
 Source: OASIS AMQP 1.0 part 5, section 5.3; Microsoft.Azure.Amqp 2.7.3; azure-servicebus 7.15.0.
 """
 
-from typing import Final
+from typing import Final, assert_never
 
-from devstack.servicebus.amqp.conditions import NOT_IMPLEMENTED, UNAUTHORIZED_ACCESS, ProtocolError
-from devstack.servicebus.amqp.performatives import SaslInit, SaslMechanisms, SaslOutcome
+from devstack.servicebus.amqp.conditions import (
+    NOT_ALLOWED,
+    NOT_IMPLEMENTED,
+    UNAUTHORIZED_ACCESS,
+    ProtocolError,
+)
+from devstack.servicebus.amqp.performatives import SaslFrame, SaslInit, SaslMechanisms, SaslOutcome
 from devstack.servicebus.amqp.types import Array
 
 MSSBCBS: Final = "MSSBCBS"
@@ -23,30 +28,35 @@ def offer() -> SaslMechanisms:
     return SaslMechanisms(Array(0xA3, _OFFERED))
 
 
-def judge(init: SaslInit) -> SaslOutcome:
-    """Return a server's verdict on a client's choice."""
-    return SaslOutcome(_CODE_OK if init.mechanism in _OFFERED else _CODE_AUTHENTICATION_FAILED)
-
-
-def choose(mechanisms: SaslMechanisms, hostname: str) -> SaslInit:
-    """Return a client's choice out of a server's offer.
+def judge(content: SaslFrame) -> SaslOutcome:
+    """Return a server's verdict on a client's choice.
 
     Raises:
-        ProtocolError: the server offers none that we speak.
+        ProtocolError: the client sent something else.
     """
-    offered = mechanisms.sasl_server_mechanisms
-    names = offered.items if isinstance(offered, Array) else (offered,)
-    for mechanism in _OFFERED:
-        if mechanism in names:
-            return SaslInit(mechanism, hostname=hostname)
-    raise ProtocolError(NOT_IMPLEMENTED, f"SASL: the server offers none of {', '.join(_OFFERED)}")
+    if not isinstance(content, SaslInit):
+        raise ProtocolError(NOT_ALLOWED, f"SASL: {type(content).__name__} is a server's to send")
+    return SaslOutcome(_CODE_OK if content.mechanism in _OFFERED else _CODE_AUTHENTICATION_FAILED)
 
 
-def require_success(outcome: SaslOutcome) -> None:
-    """Take a server's verdict.
+def reply(content: SaslFrame, hostname: str | None) -> SaslInit | None:
+    """Return a client's choice out of a server's offer; None when the server is satisfied.
 
     Raises:
-        ProtocolError: it is not success.
+        ProtocolError: the server offers none that we speak, or is not satisfied.
     """
-    if outcome.code != _CODE_OK:
-        raise ProtocolError(UNAUTHORIZED_ACCESS, f"SASL: the server answered code {outcome.code}")
+    match content:
+        case SaslMechanisms(offered):
+            names = offered.items if isinstance(offered, Array) else (offered,)
+            for mechanism in _OFFERED:
+                if mechanism in names:
+                    return SaslInit(mechanism, hostname=hostname)
+            raise ProtocolError(NOT_IMPLEMENTED, f"SASL: the server offers none of {', '.join(_OFFERED)}")
+        case SaslOutcome(code) if code == _CODE_OK:
+            return None
+        case SaslOutcome(code):
+            raise ProtocolError(UNAUTHORIZED_ACCESS, f"SASL: the server answered code {code}")
+        case SaslInit():
+            raise ProtocolError(NOT_ALLOWED, "SASL: an init is a client's to send")
+        case _:
+            assert_never(content)

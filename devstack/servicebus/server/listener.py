@@ -77,7 +77,7 @@ class Server:
         self._after_action()
 
     def _connect(self) -> ServedConnection:
-        connection = ServedConnection(self._namespace, on_action=self._after_action, on_lost=self._connections.discard)
+        connection = ServedConnection(self._namespace, on_action=self._after_action, on_end=self._connections.discard)
         self._connections.add(connection)
         return connection
 
