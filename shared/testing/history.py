@@ -1,0 +1,108 @@
+"""One history of deliveries on documents of its own."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from shared.idempotency.backoff import Limits
+from shared.idempotency.consumer import Consumer
+from shared.idempotency.disposition import Complete, DeadLetter, Disposition
+from shared.idempotency.engine import Engine
+from shared.idempotency.errors import DeadLetterReason
+from shared.idempotency.messages import Message, State
+from shared.idempotency.ports import Store
+from shared.testing.deliveries import delivery_of
+from shared.testing.invariants import (
+    InvariantError,
+    Result,
+    Settled,
+    all_documents,
+    check_documents,
+    check_settlement,
+)
+from shared.testing.manual_clock import ManualClock, SequenceRandom
+from shared.testing.memory_store import MemoryStore
+
+HANDLE_SECONDS_MAX: Final = 600.0
+"""Longer than the engine's bounds allow any delivery to take; skipped, not waited for."""
+
+_OTHER_HASH: Final = "v1:" + "0" * 64
+
+
+class History[M: Message, S: State]:
+    """One history: messages delivered until settled, on documents of its own."""
+
+    def __init__(self, consumer: Consumer[M, S]) -> None:
+        self.documents = MemoryStore(consumer.documents.partition_key)
+        self._consumer = consumer
+        self._clock = ManualClock()
+        self._random = SequenceRandom()
+
+    async def deliver(
+        self, message: M, *, through: Store, count: int = 1, suffix: str | None = None
+    ) -> Disposition | None:
+        """One delivery by one worker; None where it was cancelled."""
+        engine = Engine(consumer=self._consumer, store=through, clock=self._clock, random=self._random, limits=Limits())
+        delivery = delivery_of(self._consumer, message, delivery_count=count, suffix=suffix)
+        task = asyncio.ensure_future(engine.handle(delivery))
+        done, _ = await asyncio.wait({task}, timeout=HANDLE_SECONDS_MAX)
+        if not done:
+            task.cancel()
+            raise InvariantError(f"{delivery.message_id}: a delivery never ends")
+        if task.cancelled():
+            return None
+        if error := task.exception():
+            if isinstance(error, InvariantError):
+                raise error
+            raise InvariantError(f"{delivery.message_id}: raised {error!r}") from error
+        disposition = task.result().disposition
+        try:
+            check_settlement(self._consumer, message, disposition, all_documents(self.documents))
+        except InvariantError as violation:
+            raise InvariantError(f"{delivery.message_id}: {violation}") from violation
+        return disposition
+
+    async def settle(self, message: M, *, through: Store, deliveries_max: int, first_count: int = 1) -> Settled:
+        """Deliver until the message is settled, as the broker does."""
+        last: Disposition | None = None
+        for count in range(first_count, first_count + deliveries_max):
+            last = await self.deliver(message, through=through, count=count)
+            if isinstance(last, Complete | DeadLetter):
+                return last
+        raise InvariantError(
+            f"{self._consumer.key(message)}: not settled by {deliveries_max} deliveries; the last ended in {last}"
+        )
+
+    async def send_again(self, messages: Sequence[M], settled: Sequence[Settled]) -> None:
+        """Resend what was completed: completed again, nothing written."""
+        before = all_documents(self.documents)
+        for message, first in zip(messages, settled, strict=True):
+            # A rejected message left no marker: its resend is decided afresh, on today's state.
+            if isinstance(first, Complete):
+                again = await self.deliver(message, through=self.documents, suffix="copy1")
+                if not isinstance(again, Complete):
+                    raise InvariantError(f"{self._consumer.key(message)}: completed, but its resend ends in {again}")
+        if all_documents(self.documents) != before:
+            raise InvariantError("a resend changed the documents")
+
+    async def send_changed(self, messages: Sequence[M], settled: Sequence[Settled]) -> None:
+        """Find another request under each key: dead-lettered, nothing written."""
+        for message, first in zip(messages, settled, strict=True):
+            if not isinstance(first, Complete):
+                continue
+            partition, marker_id = self._consumer.partition_of(message), self._consumer.marker_id(message)
+            marker = self.documents.documents(partition)[marker_id]
+            self.documents.put(partition, {**marker, "requestHash": _OTHER_HASH})
+            before = all_documents(self.documents)
+            found = await self.deliver(message, through=self.documents, suffix="copy2")
+            if not isinstance(found, DeadLetter) or found.reason != DeadLetterReason.REQUEST_HASH_MISMATCH:
+                raise InvariantError(f"{marker_id}: another request under its key ends in {found}, not in a mismatch")
+            if all_documents(self.documents) != before:
+                raise InvariantError(f"{marker_id}: another request under its key changed the documents")
+            self.documents.put(partition, marker)
+
+    def result(self, messages: Sequence[M], settled: Sequence[Settled]) -> Result:
+        """What the history left, held against the invariants."""
+        result = Result(all_documents(self.documents), settled)
+        check_documents(self._consumer, messages, result)
+        return result

@@ -1,0 +1,122 @@
+"""The store port in memory, held to the same contract suite as the Cosmos DB store.
+
+It is strict where Cosmos DB is: a batch is all or nothing, ETags guard replacements, limits are counted in encoded
+bytes. Documents are kept as JSON text, so that nothing written shares memory with anything read.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from shared.idempotency.ports import (
+    CommitOutcome,
+    Committed,
+    Conflict,
+    Create,
+    Document,
+    MarkerExists,
+    Refused,
+    Replace,
+    StoredDocument,
+    TooLarge,
+    Write,
+)
+
+BATCH_OPERATIONS_MAX: Final = 100
+BATCH_BYTES_MAX: Final = 2 * 1024 * 1024
+"""Source: Azure Cosmos DB service quotas, "Transactional batch" and "Maximum item size"."""
+
+type _Partition = dict[str, tuple[bytes, str]]
+
+
+class MemoryStore:
+    """Documents of one container.
+
+    Attributes:
+        reads: point reads so far.
+        commits: commits so far, refused ones included.
+        writes: documents written so far; refused commits write none.
+    """
+
+    def __init__(self, partition_key: str) -> None:
+        """An empty container.
+
+        Args:
+            partition_key: path of the partition key, such as `/orderId`; every document must bear its field.
+        """
+        self._partition_field = partition_key.removeprefix("/")
+        self._partitions: dict[str, _Partition] = {}
+        self._version = 0
+        self.reads = 0
+        self.commits = 0
+        self.writes = 0
+
+    @property
+    def calls(self) -> int:
+        """Store calls so far."""
+        return self.reads + self.commits
+
+    async def read(self, partition: str, document_id: str) -> StoredDocument | None:
+        """Point read. See the port."""
+        self.reads += 1
+        found = self._partitions.get(partition, {}).get(document_id)
+        return None if found is None else StoredDocument(json.loads(found[0]), found[1])
+
+    async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
+        """Write all or nothing. See the port."""
+        self.commits += 1
+        if len(writes) > BATCH_OPERATIONS_MAX:
+            return TooLarge(f"{len(writes)} documents, a batch takes {BATCH_OPERATIONS_MAX}")
+        try:
+            texts = [_text(write.body) for write in writes]
+        except (ValueError, TypeError):
+            return Refused(400)
+        if (size := sum(map(len, texts))) > BATCH_BYTES_MAX:
+            return TooLarge(f"{size} bytes in one batch, the limit is {BATCH_BYTES_MAX}")
+        if not writes or not all(self._is_placed(write.body, partition) for write in writes):
+            return Refused(400)
+        # Worked on a copy that replaces the partition only as a whole.
+        changed = dict(self._partitions.get(partition, {}))
+        for index, (write, text) in enumerate(zip(writes, texts, strict=True)):
+            document_id = str(write.body["id"])
+            if refusal := _refusal(write, changed.get(document_id)):
+                return MarkerExists() if index == 0 and isinstance(write, Create) else refusal
+            changed[document_id] = (text, self._next_etag())
+        self._partitions[partition] = changed
+        self.writes += len(writes)
+        return Committed()
+
+    def documents(self, partition: str) -> dict[str, Document]:
+        """The documents of a partition by id; not counted as a read."""
+        return {key: json.loads(text) for key, (text, _) in self._partitions.get(partition, {}).items()}
+
+    def partitions(self) -> tuple[str, ...]:
+        """The partitions that hold documents, sorted."""
+        return tuple(sorted(self._partitions))
+
+    def put(self, partition: str, body: Document) -> None:
+        """Set a document as it is to be found by a test; not counted as a write."""
+        self._partitions.setdefault(partition, {})[str(body["id"])] = (_text(body), self._next_etag())
+
+    def _is_placed(self, body: Document, partition: str) -> bool:
+        document_id = body.get("id")
+        return isinstance(document_id, str) and document_id != "" and body.get(self._partition_field) == partition
+
+    def _next_etag(self) -> str:
+        self._version += 1
+        return f'"{self._version}"'
+
+
+def _refusal(write: Write, found: tuple[bytes, str] | None) -> Conflict | None:
+    match write:
+        case Create():
+            return None if found is None else Conflict(409)
+        case Replace(_, etag):
+            if found is None:
+                return Conflict(404)
+            return None if found[1] == etag else Conflict(412)
+
+
+def _text(body: Document) -> bytes:
+    """JSON as it would be sent: NaN and lone surrogates are refused with `ValueError`."""
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
