@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -67,9 +68,14 @@ class Stack:
     process: subprocess.Popen[str]
     app: Path
 
+    @property
+    def env_path(self) -> Path:
+        """The file that is there while the stack is ready."""
+        return self.app / ".devstack" / "env"
+
     def env(self) -> dict[str, str]:
         """What the env file says, once it is there."""
-        path = self.app / ".devstack" / "env"
+        path = self.env_path
         until(lambda: path.exists() or self.process.poll() is not None, "the env file or the end", 60)
         assert path.exists(), self.process.stderr
         return dict(word.split("=", 1) for word in shlex.split(path.read_text()))
@@ -143,7 +149,7 @@ def test_serve_and_stop(start_stack: StartStack) -> None:
     family = stack.family()
     assert len(family) == 4  # two emulators, the host, its worker
     assert stack.end(signal.SIGINT) == 0
-    assert not (stack.app / ".devstack" / "env").exists()
+    assert not stack.env_path.exists()
     assert not [pid for pid in family if is_alive(pid)]
     for name in ("servicebus", "cosmos", "functions"):
         assert (stack.app / ".devstack" / f"{name}.log").exists()
@@ -163,12 +169,12 @@ def test_a_second_start_names_the_first_and_another_clone_is_free(start_stack: S
 
 def test_a_killed_stack_leaves_nobody_behind_and_can_start_again(start_stack: StartStack) -> None:
     stack = start_stack()
-    stack.env()
+    old = stack.env()
     family = stack.family()
     stack.process.kill()
     until(lambda: not [pid for pid in family if is_alive(pid)], "end of all children", 30)
     again = start_stack()
-    until(lambda: again.process.poll() is not None or "127.0.0.1" in read(again.app), "ready again", 60)
+    until(lambda: again.env_path.exists() and again.env() != old, "ready again", 60)
     assert again.get("/api/pid")[0] == 200
     assert again.end(signal.SIGTERM) == 0
 
@@ -182,17 +188,19 @@ def test_a_child_that_dies_ends_the_stack_and_is_named(start_stack: StartStack) 
     assert stack.process.returncode == 1
     assert text.startswith("devstack: servicebus ended with exit code -9")
     assert not [pid for pid in family if is_alive(pid)]
-    assert not (stack.app / ".devstack" / "env").exists()
+    assert not stack.env_path.exists()
 
 
 def test_a_recycled_host_is_started_again_at_its_address(start_stack: StartStack) -> None:
     stack = start_stack()
     env = stack.env()
+    worker = ""
     for _ in range(3):
-        os.kill(int(stack.get("/api/pid")[1]), signal.SIGKILL)
+        worker = until(partial(new_worker, stack, worker), "a new worker", 30)
+        os.kill(int(worker), signal.SIGKILL)
     log = stack.app / ".devstack" / "functions.log"
     until(lambda: "Exceeded language worker restart retry count" in log.read_text(), "the recycling")
-    until(lambda: answers(stack), "an answer of the new host")
+    until(lambda: new_worker(stack, worker), "an answer of the new host")
     assert stack.env() == env
     assert stack.end(signal.SIGTERM) == 0
 
@@ -205,13 +213,10 @@ def test_an_app_that_cannot_start_ends_the_stack(start_stack: StartStack) -> Non
     assert "RuntimeError: no luck" in text
 
 
-def read(app: Path) -> str:
-    path = app / ".devstack" / "env"
-    return path.read_text() if path.exists() else ""
-
-
-def answers(stack: Stack) -> bool:
+def new_worker(stack: Stack, old: str) -> str | None:
+    """The process id of a worker other than ``old``, None while nobody answers."""
     try:
-        return stack.get("/api/pid")[0] == 200
+        status, worker = stack.get("/api/pid")
     except OSError:
-        return False
+        return None
+    return worker if status == 200 and worker != old else None

@@ -1,5 +1,6 @@
 """A Service Bus emulator as a process of its own, and one of its queues through the SDK."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusReceivedMessage, ServiceBusSubQueue
+
+from devstack.servicebus.client import Connection
 
 QUEUES: Final = tuple(f"queue-{number:02}" for number in range(20))
 MAX_DELIVERY_COUNT: Final = 4
@@ -102,10 +105,14 @@ class Queue:
         return self._with_client(receive)
 
     def left(self) -> list[str]:
-        """Ids of what is in the queue, locked or not."""
+        """Ids of what is in the queue, locked or not; the SDK cannot peek a session queue as a whole."""
 
-        def peek(client: ServiceBusClient) -> list[str]:
-            with client.get_queue_receiver(self.name) as receiver:
-                return [str(message.message_id) for message in receiver.peek_messages(100)]
+        async def peek() -> list[str]:
+            connection = await Connection.open(self._connection_string)
+            try:
+                messages = await connection.peek(self.name, 100)
+            finally:
+                await connection.close()
+            return [str(message.properties.message_id) for message in messages]
 
-        return self._with_client(peek)
+        return asyncio.run(peek())

@@ -44,7 +44,7 @@ def test_slots_recover_from_a_lost_connection_busy_ones_too(
     own_broker.restart()
     app.open_gate()
     app.wait_for("end", 1)
-    queue.send(*((session, session, "sleep 0.5") for session in "bc"))
+    queue.send(*((session, session, "sleep 3.5") for session in "bc"))
     app.wait_for("end", 3)
     # Both slots work: the two sessions ran at once.
     assert [run.at for run in app.runs()[2:]] == ["start", "start", "end", "end"]
