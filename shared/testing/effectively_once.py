@@ -9,6 +9,7 @@ every order in which the two can make their store calls.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -67,9 +68,10 @@ async def _with_crash_points[M: Message, S: State](
     consumer: Consumer[M, S], messages: Sequence[M], expected: Result
 ) -> None:
     depth = 2 if len(messages) <= PAIRS_FOR_MESSAGES_MAX else 1
-    waiting: list[tuple[Point, ...]] = [()]
+    # Breadth first: what one fault breaks is told with that fault alone.
+    waiting: deque[tuple[Point, ...]] = deque([()])
     while waiting:
-        points = waiting.pop()
+        points = waiting.popleft()
         history = History(consumer)
         store = CrashingStore(history.documents, points)
         try:
@@ -87,6 +89,8 @@ async def _with_crash_points[M: Message, S: State](
 
 
 def _words(points: Sequence[Point], store: CrashingStore) -> str:
+    if not points:
+        return "run again without any fault"
     return "; ".join(f"store call {point.call} ({store.calls[point.call - 1].what}) {point.fault}" for point in points)
 
 

@@ -1,0 +1,1 @@
+"""Contracts of the ports, each held against every implementation."""
