@@ -14,9 +14,10 @@ from devstack.cosmos.json_values import Json, JsonObject, as_object, is_number, 
 from devstack.cosmos.query.condition import parse_condition
 from devstack.cosmos.query.evaluate import is_true
 from devstack.cosmos.query.syntax import Expression
-from devstack.cosmos.store.partition import SYSTEM_PROPERTIES
 
 OPERATIONS_MAX: Final = 10
+
+_SYSTEM_PROPERTIES: Final = ("_rid", "_self", "_etag", "_attachments", "_ts")
 
 
 class PatchKind(StrEnum):
@@ -106,7 +107,7 @@ def _parse_operation(index: int, body: Json) -> PatchOperation:
 
 
 def _require_mutable(target: Pointer, partition_key_path: str) -> None:
-    if target.names[0] in ("id", *SYSTEM_PROPERTIES):
+    if target.names[0] in ("id", *_SYSTEM_PROPERTIES):
         raise bad_request(f"{target}: a patch cannot change the id or a system property.")
     key = tuple(partition_key_path.removeprefix("/").split("/"))
     if target.names == key[: len(target.names)]:

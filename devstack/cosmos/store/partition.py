@@ -9,8 +9,6 @@ from devstack.cosmos.json_values import JsonObject, write_json
 from devstack.cosmos.store.catalogue import Container, new_etag
 from devstack.cosmos.store.rids import RandomBytes, item_rid
 
-SYSTEM_PROPERTIES = ("_rid", "_self", "_etag", "_attachments", "_ts")
-
 
 @dataclass(frozen=True, slots=True)
 class StoredItem:
@@ -107,9 +105,8 @@ class Partition:
     def _stamp(self, item_id: str, number: int, document: JsonObject) -> StoredItem:
         rid = item_rid(self.container.rid, number)
         etag = new_etag(self._random_bytes)
-        own = {name: value for name, value in document.items() if name not in SYSTEM_PROPERTIES}
         body = write_json(
-            own
+            document
             | {
                 "_rid": rid,
                 "_self": f"{self.container.link}docs/{rid}/",

@@ -11,7 +11,9 @@ from urllib.parse import unquote
 
 import aiohttp
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestServer
+from aiohttp.typedefs import Handler
 from yarl import URL
 
 from devstack.cosmos.items.execute import execute
@@ -298,12 +300,33 @@ async def test_the_change_feed_is_refused_rather_than_answered_as_a_plain_feed(c
 async def test_a_client_that_goes_away_within_a_body_is_no_defect(
     store: Store, orders: Container, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with TestServer(Gateway(store, KEY).application()) as server:
-        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        writer.write(f"POST {DOCS} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{{".encode())
-        await writer.drain()
+    ended = asyncio.Event()
+
+    @web.middleware
+    async def watch(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        finally:
+            ended.set()
+
+    application = Gateway(store, KEY).application()
+    application.middlewares.append(watch)
+    # As in production: the test server would cancel the handler instead.
+    runner = web.AppRunner(application)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        reader, writer = await asyncio.open_connection(*runner.addresses[0])
+        head = f"POST {DOCS} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+        writer.write(head.encode())
+        # The server is waiting for the body once it has said so.
+        assert b"100 Continue" in await reader.readline()
+        writer.write(b"{")
         writer.close()
         await writer.wait_closed()
+        await asyncio.wait_for(ended.wait(), 10)
+    finally:
+        await runner.cleanup()
     assert caplog.text == ""
     assert store.last_lsn(orders) == 0
 

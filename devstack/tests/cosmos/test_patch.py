@@ -106,6 +106,13 @@ def test_operations_follow_one_another_and_fail_together() -> None:
     assert DOCUMENT["n"] == 1
 
 
+def test_a_patch_can_be_applied_again() -> None:
+    nested: Json = {"list": []}
+    patch = parse_patch([{"op": "add", "path": "/m", "value": nested}, {"op": "add", "path": "/m/list/-", "value": 1}])
+    for _ in range(2):
+        assert apply_patch(patch, DOCUMENT, "/k")["m"] == {"list": [1]}
+
+
 def test_an_increment_beyond_every_double_is_400() -> None:
     huge = 1.7e308
     with pytest.raises(CosmosError, match="too large"):
