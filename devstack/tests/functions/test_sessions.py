@@ -139,7 +139,7 @@ def test_stop_finishes_the_message_in_hand_and_leaves_the_next(
 def test_the_lock_is_renewed_while_a_function_runs(broker: BrokerProcess, start_session_host: StartSessionHost) -> None:
     queue = Queue(broker.connection_string, QUICK_LOCK_QUEUE)
     app = start_session_host(queue, broker.connection_string)
-    queue.send(("a", "a1", "sleep 6.5"))
+    queue.send(("a", "a1", "sleep 6"))
     app.wait_for("end", 1)
     assert emptied(queue)
     assert [(run.at, run.count) for run in app.runs()] == [("start", 1), ("end", 1)]
