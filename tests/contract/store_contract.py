@@ -156,10 +156,7 @@ async def a_batch_that_creates_an_id_twice_is_a_conflict_and_writes_nothing(stor
 async def a_replace_at_its_etag_is_written_and_moves_the_etag(store: Store, partition: str) -> None:
     await store.commit(partition, [Create(document(partition, partition, n=1, old=True))])
     first = await stored(store, partition, partition)
-    writes: list[Write] = [
-        Create(document(partition, "op:1")),
-        Replace(document(partition, partition, n=2), first.etag),
-    ]
+    replace = Replace(document(partition, partition, n=2), first.etag)
     assert await store.commit(partition, [Create(document(partition, "op:1")), replace]) == Committed()
     second = await stored(store, partition, partition)
     assert second.body == document(partition, partition, n=2)
@@ -239,9 +236,8 @@ async def a_document_below_2_megabytes_is_taken(store: Store, partition: str) ->
 
 @case
 async def a_document_over_2_megabytes_is_too_large(store: Store, partition: str) -> None:
-    assert isinstance(
-        await store.commit(partition, [Create(document(partition, "op:1", text="x" * 2_100_000))]), TooLarge
-    )
+    exceeds = document(partition, "op:1", text="x" * 2_100_000)
+    assert isinstance(await store.commit(partition, [Create(exceeds)]), TooLarge)
     assert await store.read(partition, "op:1") is None
 
 
