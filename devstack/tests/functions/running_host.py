@@ -126,7 +126,10 @@ class RunningHost:
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that has ended but is not waited for does not."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+        os.kill(pid, 0)
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except ProcessLookupError:
         return False
-    return state != "Z"
+    except FileNotFoundError:
+        return not Path("/proc").is_dir() or is_alive(pid)
+    return stat.rpartition(")")[2].split()[0] != "Z"
