@@ -77,11 +77,18 @@ def _decode_key(text: str) -> bytes:
         raise OptionError(f"--key is not base64 ({error}); leave it out for a random key") from error
 
 
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"{port} is no port; use 0 to 65535")
+    return port
+
+
 def _parse(arguments: list[str] | None) -> Options:
     parser = argparse.ArgumentParser(prog="python -m devstack.cosmos", description=__doc__)
     parser.add_argument("--topology", type=Path, required=True, help="topology file (JSON)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=0, help="0: a free one")
+    parser.add_argument("--port", type=_port, default=0, help="0: a free one")
     parser.add_argument("--key", help="account key, base64 (default: random)")
     parser.add_argument("--data", type=Path, help="SQLite file (default: in memory)")
     parsed = parser.parse_args(arguments)

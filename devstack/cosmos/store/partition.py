@@ -43,6 +43,8 @@ class Partition:
 
     def find(self, item_id: str) -> StoredItem | None:
         """The item with that id, or None."""
+        if not _is_text(item_id):
+            return None
         row = self._connection.execute(
             "SELECT id, number, etag, body FROM items WHERE container = ? AND partition_key = ? AND id = ?",
             (self.container.key, self.partition_key, item_id),
@@ -116,3 +118,12 @@ class Partition:
             }
         )
         return StoredItem(item_id, number, etag, body)
+
+
+def _is_text(item_id: str) -> bool:
+    """Whether an id can be stored at all: a lone surrogate has no UTF-8, so no item bears it."""
+    try:
+        item_id.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

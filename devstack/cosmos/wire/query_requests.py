@@ -60,8 +60,12 @@ def _query_id(body: bytes, partition_key: str) -> str:
 
 
 def _parameters(value: Json) -> dict[str, Json]:
+    if value is None:
+        return {}
+    if not isinstance(value, list):
+        raise bad_request("The 'parameters' of a query must be a list.")
     parameters: dict[str, Json] = {}
-    for entry in value if isinstance(value, list) else []:
+    for entry in value:
         match entry:
             case {"name": str(name), "value": parameter} if name.startswith("@"):
                 parameters[name] = parameter

@@ -7,14 +7,18 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 import pytest_asyncio
+from aiohttp.test_utils import TestServer
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 
 from devstack.cosmos.store.catalogue import Container
 from devstack.cosmos.store.store import Store
 from devstack.cosmos.topology import parse_topology
+from devstack.cosmos.wire.gateway import Gateway
+from devstack.tests.cosmos.caller import KEY, Caller
 from devstack.tests.cosmos.environment import ROOT, TOPOLOGY, Emulator, ManualClock, StartEmulator
 
 
@@ -76,3 +80,10 @@ def store(clock: ManualClock) -> Iterator[Store]:
 @pytest.fixture
 def orders(store: Store) -> Container:
     return next(container for container in store.catalogue.containers if container.name == "orders")
+
+
+@pytest.fixture
+async def call(store: Store) -> AsyncIterator[Caller]:
+    async with TestServer(Gateway(store, KEY).application()) as server, aiohttp.ClientSession() as session:
+        assert server.port is not None
+        yield Caller(session, server.port)

@@ -259,3 +259,16 @@ async def test_a_client_outlives_an_emulator_that_starts_empty(start_emulator: S
         after = await container.create_item({"id": "1", "orderId": "p"})
         assert after["_rid"][:8] != before["_rid"][:8]
         assert await container.read_item("1", "p") == after
+
+
+async def test_compact_bodies_are_understood(emulator: Emulator, order_id: str) -> None:
+    transport = AioHttpTransport(use_env_settings=False)
+    async with CosmosClient.from_connection_string(
+        emulator.connection_string, transport=transport, enable_compact_utf8_item_writes=True
+    ) as client:
+        container = client.get_database_client("shop").get_container_client("orders")
+        created = await container.create_item({"id": "é", "orderId": order_id, "name": "日本 😀"})
+        item = {"id": "ü", "orderId": order_id, "name": "日本"}
+        await container.execute_item_batch([("create", (item,))], partition_key=order_id)
+        assert await container.read_item("é", order_id) == created
+        assert (await container.read_item("ü", order_id))["name"] == "日本"

@@ -1,13 +1,8 @@
-"""The wire, spoken by hand: what the SDKs hide or never send."""
+"""The wire, spoken by hand: items, batches and feeds, as the SDKs never send them."""
 
 import asyncio
 import io
 import json
-import uuid
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from email.utils import formatdate
-from urllib.parse import unquote
 
 import aiohttp
 import pytest
@@ -20,155 +15,8 @@ from devstack.cosmos.items.execute import execute
 from devstack.cosmos.store.catalogue import Container
 from devstack.cosmos.store.store import Store
 from devstack.cosmos.wire import item_requests
-from devstack.cosmos.wire.auth import authorization_header
 from devstack.cosmos.wire.gateway import Gateway
-from devstack.cosmos.wire.paths import parse_path
-
-KEY = b"a key of the tests"
-DOCS = "/dbs/shop/colls/orders/docs/"
-P = {"x-ms-documentdb-partitionkey": '["p"]'}
-
-
-@dataclass(frozen=True)
-class Reply:
-    """An answer that was read."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> dict[str, object]:
-        document = json.loads(self.body)
-        assert isinstance(document, dict)
-        return document
-
-
-class Caller:
-    """Signs and sends requests as a client would; ``link`` replaces the signed link."""
-
-    def __init__(self, session: aiohttp.ClientSession, port: int) -> None:
-        self._session = session
-        self._port = port
-
-    async def __call__(
-        self, verb: str, path: str, body: object = None, link: str | None = None, **headers: str
-    ) -> Reply:
-        parsed = parse_path(path)
-        date = formatdate(usegmt=True)
-        signed = {
-            "x-ms-date": date,
-            "Authorization": authorization_header(KEY, verb, parsed.type, link or parsed.signed_links[0], date),
-        }
-        data = body if isinstance(body, io.IOBase | bytes | None) else json.dumps(body).encode()
-        async with self._session.request(
-            verb,
-            URL(f"http://127.0.0.1:{self._port}{path}", encoded=True),
-            data=data,
-            headers=signed | headers,
-            skip_auto_headers=["Content-Type"],
-        ) as response:
-            lowered = {name.lower(): value for name, value in response.headers.items()}
-            return Reply(response.status, lowered, await response.read())
-
-
-@pytest.fixture
-async def call(store: Store) -> AsyncIterator[Caller]:
-    async with TestServer(Gateway(store, KEY).application()) as server, aiohttp.ClientSession() as session:
-        assert server.port is not None
-        yield Caller(session, server.port)
-
-
-async def test_the_account_names_the_endpoint_by_which_it_was_reached(call: Caller) -> None:
-    reply = await call("GET", "/", Host="my-name:8081")
-    assert reply.status == 200
-    for locations in ("writableLocations", "readableLocations"):
-        assert reply.json[locations] == [{"name": "Local", "databaseAccountEndpoint": "http://my-name:8081/"}]
-    engine = reply.json["queryEngineConfiguration"]
-    assert isinstance(engine, str)
-    assert json.loads(engine)
-    assert reply.json["id"] != "localhost"
-    assert reply.json["userConsistencyPolicy"] == {"defaultConsistencyLevel": "Session"}
-
-
-async def test_a_request_without_a_right_signature_is_401(call: Caller, store: Store) -> None:
-    wrong = await call("GET", "/dbs/shop", link="dbs/other")
-    missing = await call("GET", "/dbs/shop", Authorization="")
-    for reply in (wrong, missing):
-        assert reply.status == 401
-        assert reply.json["code"] == "Unauthorized"
-        assert reply.headers["x-ms-substatus"] == "0"
-        assert reply.headers["content-length"] == str(len(reply.body))
-
-
-async def test_no_key_and_no_signature_stands_in_an_error(call: Caller) -> None:
-    reply = await call("GET", "/dbs/shop", link="dbs/other")
-    date = reply.headers["date"]
-    signature = unquote(authorization_header(KEY, "GET", "dbs", "dbs/shop", date)).partition("sig=")[2]
-    assert signature not in reply.body.decode()
-
-
-async def test_databases_and_containers_are_found_by_name_and_by_rid(call: Caller, orders: Container) -> None:
-    database, container = await call("GET", "/dbs/shop"), await call("GET", "/dbs/shop/colls/orders")
-    assert (database.json["id"], database.json["_rid"]) == ("shop", orders.database.rid)
-    assert (container.json["id"], container.json["_rid"]) == ("orders", orders.rid)
-    assert container.json["_self"] == f"dbs/{orders.database.rid}/colls/{orders.rid}/"
-    assert container.json["partitionKey"] == {"paths": ["/orderId"], "kind": "Hash", "version": 2}
-    assert container.json["defaultTtl"] == -1
-    by_rid = await call("GET", f"/dbs/{orders.database.rid}/colls/{orders.rid}", link=orders.rid.lower())
-    assert by_rid.json == container.json
-
-
-async def test_the_feeds_of_databases_and_containers(call: Caller) -> None:
-    databases, containers = await call("GET", "/dbs"), await call("GET", "/dbs/shop/colls")
-    assert (databases.json["_count"], databases.headers["x-ms-item-count"]) == (1, "1")
-    listed = containers.json["DocumentCollections"]
-    assert isinstance(listed, list)
-    assert [entry["id"] for entry in listed] == ["orders", "nested"]
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["/dbs/none", "/dbs/none/colls", "/dbs/none/colls/orders", "/dbs/shop/colls/none", "/dbs/shop/colls/none/docs/1/"],
-)
-async def test_a_missing_database_or_container_is_404_1003(call: Caller, path: str) -> None:
-    reply = await call("GET", path)
-    assert (reply.status, reply.headers["x-ms-substatus"]) == (404, "1003")
-
-
-async def test_metadata_is_read_only(call: Caller) -> None:
-    for verb, path in (("POST", "/dbs"), ("DELETE", "/dbs/shop"), ("PUT", "/dbs/shop/colls/orders")):
-        reply = await call(verb, path, {"id": "x"})
-        assert reply.status == 405
-    assert (await call("POST", "/")).status == 405
-    assert (await call("POST", "/dbs/shop/colls/orders/pkranges")).status == 405
-    assert (await call("PUT", DOCS, {"id": "1"}, **P)).status == 405
-    assert (await call("POST", f"{DOCS}1/", {"id": "1"}, **P)).status == 405
-
-
-async def test_partition_key_ranges_end_with_304(call: Caller) -> None:
-    first = await call("GET", "/dbs/shop/colls/orders/pkranges")
-    (key_range,) = json.loads(first.body)["PartitionKeyRanges"]
-    assert (key_range["id"], key_range["minInclusive"], key_range["maxExclusive"]) == ("0", "", "FF")
-    second = await call("GET", "/dbs/shop/colls/orders/pkranges", **{"If-None-Match": first.headers["etag"]})
-    assert (second.status, second.body, second.headers["etag"]) == (304, b"", first.headers["etag"])
-    assert second.headers["x-ms-item-count"] == "0"
-
-
-async def test_a_client_that_knows_an_older_container_gets_400_1024(call: Caller, orders: Container) -> None:
-    header = "x-ms-cosmos-intended-collection-rid"
-    stale = await call("POST", DOCS, {"id": "1", "orderId": "p"}, **P, **{header: "AAAAAIAAAAA="})
-    assert (stale.status, stale.headers["x-ms-substatus"]) == (400, "1024")
-    right = await call("POST", DOCS, {"id": "1", "orderId": "p"}, **P, **{header: orders.rid})
-    assert right.status == 201
-
-
-async def test_activity_ids_are_guids(call: Caller) -> None:
-    own = str(uuid.uuid4())
-    assert (await call("GET", "/", **{"x-ms-activity-id": own})).headers["x-ms-activity-id"] == own
-    for sent in ("", "not a guid"):
-        received = (await call("GET", "/", **{"x-ms-activity-id": sent})).headers["x-ms-activity-id"]
-        assert str(uuid.UUID(received)) == received
+from devstack.tests.cosmos.caller import DOCS, KEY, Caller, P
 
 
 async def test_session_token_and_path_come_with_every_answer_about_items(call: Caller) -> None:
@@ -221,6 +69,7 @@ async def test_a_defect_is_500_and_rolled_back(
         (b"\x81\xf0\xd8\xff", P | {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"}),
         (b"[]", P | {"x-ms-documentdb-isquery": "True"}),
         (b"{}", P | {"x-ms-documentdb-isquery": "True"}),
+        (b'{"query":"SELECT * FROM c","parameters":{}}', P | {"x-ms-documentdb-isquery": "True"}),
         (b'{"query":"SELECT * FROM c","parameters":[1]}', P | {"x-ms-documentdb-isquery": "True"}),
         (b'{"query":"SELECT * FROM c"}', P | {"x-ms-documentdb-isquery": "True", "x-ms-max-item-count": "0"}),
         (b'{"query":"SELECT * FROM c"}', {"x-ms-documentdb-isquery": "True"}),
@@ -261,6 +110,14 @@ async def test_dots_are_ids_and_no_way_up(call: Caller, item_id: str) -> None:
     created = await call("POST", DOCS, {"id": item_id, "orderId": "p"}, **P)
     found = await call("GET", f"{DOCS}{item_id}/", **P)
     assert (created.status, found.status, found.json) == (201, 200, created.json)
+
+
+async def test_ids_that_are_no_text_are_404_and_cannot_be_created(call: Caller) -> None:
+    flags = {"x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"}
+    assert (await call("GET", f"{DOCS}%FF/", **P)).status == 404
+    read = b'[{"operationType":"Read","id":"\\ud800"}]'
+    assert json.loads((await call("POST", DOCS, read, **P, **flags)).body)[0]["statusCode"] == 404
+    assert (await call("POST", DOCS, b'{"id":"\\ud800","orderId":"p"}', **P)).status == 400
 
 
 async def test_more_than_two_megabytes_are_413(call: Caller) -> None:
