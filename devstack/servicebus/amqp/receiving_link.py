@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devstack.servicebus.amqp.conditions import ILLEGAL_STATE, MESSAGE_SIZE_EXCEEDED, ProtocolError
-from devstack.servicebus.amqp.events import LinkDetached, MessageArrived, SenderAdvanced
+from devstack.servicebus.amqp.events import MessageArrived, SenderAdvanced
 from devstack.servicebus.amqp.link import SERIAL_MASK, Link, LinkState
-from devstack.servicebus.amqp.performatives import Attach, DeliveryState, Disposition, Error, Flow, Transfer
+from devstack.servicebus.amqp.performatives import Attach, DeliveryState, Disposition, Error, Flow, Rejected, Transfer
 
 if TYPE_CHECKING:
     from devstack.servicebus.amqp.session import Session
@@ -85,13 +85,13 @@ class ReceivingLink(Link):
                 settled=bool(transfer.settled),
                 chunks=[],
             )
-        partial.chunks.append(payload)
         partial.size += len(payload)
-        if self.max_message_size and partial.size > self.max_message_size:
-            error = Error(MESSAGE_SIZE_EXCEEDED, f"The message is larger than {self.max_message_size} bytes.")
-            self.detach(error)
-            self.session.report(LinkDetached(self, error))
-        elif transfer.aborted:
+        if self._fits(partial):
+            partial.chunks.append(payload)
+        else:
+            # Nothing of it is kept, however much more of it comes.
+            partial.chunks.clear()
+        if transfer.aborted:
             self._partial = None
         elif not transfer.more:
             self._partial = None
@@ -109,6 +109,9 @@ class ReceivingLink(Link):
             self.grant(self.credit_window)
         if not settled:
             self.session.remember_incoming(partial.delivery_id, self)
+        if not self._fits(partial):
+            self._reject(partial, settled=settled)
+            return
         self.session.report(
             MessageArrived(
                 link=self,
@@ -119,3 +122,12 @@ class ReceivingLink(Link):
                 payload=b"".join(partial.chunks),
             )
         )
+
+    def _fits(self, partial: _Partial) -> bool:
+        return not self.max_message_size or partial.size <= self.max_message_size
+
+    def _reject(self, partial: _Partial, *, settled: bool) -> None:
+        """Refuse a delivery for its size. The link lives on: on a detach azure-servicebus cannot tell the reason."""
+        if not settled:
+            description = f"The message has {partial.size} bytes, at most {self.max_message_size} are allowed."
+            self.settle(partial.delivery_id, Rejected(Error(MESSAGE_SIZE_EXCEEDED, description)))

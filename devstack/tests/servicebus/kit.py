@@ -1,7 +1,10 @@
 """What these tests share: a clock to move by hand, messages, queues, and two engines back to back."""
 
+import asyncio
+import contextlib
 import itertools
 from datetime import UTC, datetime, timedelta
+from typing import Self
 from uuid import UUID
 
 from devstack.servicebus.amqp import encode
@@ -73,3 +76,42 @@ class Pair:
                 return at_client, at_server
             at_server += self.server.receive(upstream)
             at_client += self.client.receive(downstream)
+
+
+class Relay:
+    """Stands between a client and a broker, to cut their connection as a network does."""
+
+    def __init__(self, target_port: int) -> None:
+        self.port = 0
+        self._target_port = target_port
+        self._server: asyncio.Server | None = None
+        self._writers: list[asyncio.StreamWriter] = []
+
+    @classmethod
+    async def open(cls, target_port: int) -> Self:
+        relay = cls(target_port)
+        relay._server = await asyncio.start_server(relay._serve, "127.0.0.1", 0)
+        relay.port = relay._server.sockets[0].getsockname()[1]
+        return relay
+
+    def through(self, connection_string: str) -> str:
+        """Return a connection string that leads through this relay."""
+        return connection_string.replace(f":{self._target_port};", f":{self.port};")
+
+    def drop(self) -> None:
+        """Cut everything off, without a word to either side, and take nobody on any more."""
+        if self._server is not None:
+            self._server.close()
+        for writer in self._writers:
+            writer.transport.abort()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        onward = await asyncio.open_connection("127.0.0.1", self._target_port)
+        self._writers += [writer, onward[1]]
+        await asyncio.gather(self._carry(reader, onward[1]), self._carry(onward[0], writer))
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(65536):
+                writer.write(data)
+        writer.transport.abort()

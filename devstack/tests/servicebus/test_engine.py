@@ -270,7 +270,7 @@ def test_credit_is_topped_up_at_half() -> None:
     assert 5 < sending.credit <= 10
 
 
-def test_a_message_over_the_links_size_ends_the_link() -> None:
+def test_a_message_over_the_links_size_is_rejected_and_the_link_lives_on() -> None:
     pair = Pair()
     sending = pair.client.begin_session().attach_sender("l", Target("q"))
     _, (proposed,) = pair.exchange()
@@ -278,17 +278,19 @@ def test_a_message_over_the_links_size_ends_the_link() -> None:
     receiving = proposed.link
     assert isinstance(receiving, ReceivingLink)
     receiving.accept(max_message_size=10)
-    receiving.grant(3)
+    receiving.grant(4)
     pair.exchange()
-    sending.send(b"0123456789", b"1")
-    sending.send(b"0123456789+", b"2")
-    sending.send(b"0", b"3")
+    for payload in (b"0123456789", b"0123456789+", b"x" * 3_000_000, b"0"):
+        sending.send(payload, payload[:4])
     at_client, at_server = pair.exchange()
-    assert [type(event) for event in at_server] == [MessageArrived, LinkDetached, LinkDetached]
-    (detached,) = at_client
-    assert isinstance(detached, LinkDetached)
-    assert detached.error is not None
-    assert detached.error.condition == "amqp:link:message-size-exceeded"
+    arrived = [event.payload for event in at_server if isinstance(event, MessageArrived)]
+    assert arrived == [b"0123456789", b"0"]
+    updates = [event for event in at_client if isinstance(event, DeliveryUpdated)]
+    assert [event.delivery_id for event in updates] == [1, 2]
+    for event in updates:
+        assert isinstance(event.state, Rejected)
+        assert event.state.error is not None
+        assert event.state.error.condition == "amqp:link:message-size-exceeded"
 
 
 def test_a_refused_link_is_detached_with_the_reason() -> None:
