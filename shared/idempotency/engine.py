@@ -150,7 +150,7 @@ class Engine[M: Message, S: State]:
                 return step
             cause = step.cause
             pause = pause_before_next_try(tries, limits=self.limits, asked_seconds=step.pause_seconds)
-            if self.clock.monotonic() + pause >= deadline:
+            if tries == self.limits.tries_max or self.clock.monotonic() + pause >= deadline:
                 break
             await self.clock.sleep(pause)
         return Retry(cause)
