@@ -91,21 +91,21 @@ async def _for_ever() -> Never:
 
 
 class Bench[M: Message, S: State]:
-    """An engine on a scripted store with a manual clock."""
+    """An engine on a scripted store with a manual clock; `beside` is another instance on the same documents."""
 
     def __init__(
         self,
         consumer: Consumer[M, S],
         script: Mapping[int, Script] | None = None,
         *,
-        memory: MemoryStore | None = None,
+        beside: "Bench[M, S] | None" = None,
         limits: Limits | None = None,
     ) -> None:
         self.consumer = consumer
-        self.memory = memory or MemoryStore(consumer.documents.partition_key)
+        self.memory = beside.memory if beside else MemoryStore(consumer.documents.partition_key)
         self.store = ScriptedStore(self.memory, script or {})
         self.clock = ManualClock()
-        self.random = SequenceRandom()
+        self.random = beside.random if beside else SequenceRandom()
         self.limits = limits or Limits()
 
     async def handle(self, message: M, *, count: int = 1, suffix: str | None = None) -> Handled:

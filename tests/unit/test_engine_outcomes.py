@@ -151,9 +151,7 @@ async def test_a_conflict_is_decided_on_what_is_stored_now() -> None:
     async def overtake() -> None:
         assert (await other.handle(grant("g2", points=10))).disposition == Complete("applied")
 
-    bench = Bench(LOYALTY, {2: After(overtake)}, memory=other.memory)
-    bench.random.attempt_id()  # the other instance has attempt-1 already
-    bench.random.attempt_id()
+    bench = Bench(LOYALTY, {2: After(overtake)}, beside=other)
     assert (await bench.handle(grant("g1", points=5))).disposition == Complete("applied")
     assert bench.store.calls == ["read c1", "commit op:g1 c1 out:2", "read c1", "commit op:g1 c1 out:3"]
     assert bench.memory.documents("c1")["c1"]["total"] == 16
