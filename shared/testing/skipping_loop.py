@@ -11,7 +11,7 @@ class _SkippingSelector(selectors.SelectSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
-            # No timer is set: only another thread or a socket can go on.
+            # No timer is set, so there is nothing to skip to.
             return super().select(None)
         ready = super().select(0)
         if not ready and timeout > 0:

@@ -102,10 +102,10 @@ class Bench[M: Message, S: State]:
         limits: Limits | None = None,
     ) -> None:
         self.consumer = consumer
-        self.memory = beside.memory if beside else MemoryStore(consumer.documents.partition_key)
+        self.memory: MemoryStore = beside.memory if beside else MemoryStore(consumer.documents.partition_key)
         self.store = ScriptedStore(self.memory, script or {})
         self.clock = ManualClock()
-        self.random = beside.random if beside else SequenceRandom()
+        self.random: SequenceRandom = beside.random if beside else SequenceRandom()
         self.limits = limits or Limits()
 
     async def handle(self, message: M, *, count: int = 1, suffix: str | None = None) -> Handled:
