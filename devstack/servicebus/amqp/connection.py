@@ -6,6 +6,7 @@ peer's fault never raises: it closes the connection with an error, and is report
 Source: OASIS AMQP 1.0 part 2, sections 2.2 (version negotiation) and 2.4 (connections).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -135,18 +136,23 @@ class Connection:
         self._output.clear()
         return output
 
-    def receive(self, data: bytes) -> list[Event]:
-        """Take octets from the peer, and return what they bring about."""
+    def receive(self, data: bytes) -> Iterator[Event]:
+        """Take octets from the peer, and yield what they bring about, one frame after the other.
+
+        The next frame is looked at only when the last one's events are consumed: so at each event the links are
+        in the state that the event tells of.
+        """
         self._reader.feed(data)
-        try:
-            while self.phase is not Phase.CLOSED and self._advance():
-                pass
-        except DecodeError as error:
-            self._fail(DECODE_ERROR, str(error))
-        except ProtocolError as error:
-            self._fail(error.condition, error.description)
-        events, self._events = self._events, []
-        return events
+        advanced = True
+        while advanced and self.phase is not Phase.CLOSED:
+            try:
+                advanced = self._advance()
+            except DecodeError as error:
+                self._fail(DECODE_ERROR, str(error))
+            except ProtocolError as error:
+                self._fail(error.condition, error.description)
+            events, self._events = self._events, []
+            yield from events
 
     def _advance(self) -> bool:
         """Take one header or frame; False when more octets are needed."""
@@ -184,7 +190,7 @@ class Connection:
         if frame.is_sasl != (self.phase is Phase.SASL):
             raise ProtocolError(ILLEGAL_STATE, "a SASL frame and an AMQP frame are each out of place")
         match content:
-            case SaslMechanisms() | SaslInit() | SaslOutcome():
+            case SaslMechanisms() | SaslInit() | SaslOutcome() if frame.is_sasl:
                 self._on_sasl(content)
             case Open():
                 self._on_open(content)
@@ -227,13 +233,8 @@ class Connection:
 
     def _send_open(self) -> None:
         identity = self._identity
-        opening = Open(
-            container_id=identity.container_id,
-            hostname=identity.hostname,
-            max_frame_size=_MAX_FRAME_SIZE,
-            channel_max=_CHANNEL_MAX,
-            idle_time_out=identity.idle_time_out,
-        )
+        sizes = (_MAX_FRAME_SIZE, _CHANNEL_MAX, identity.idle_time_out)
+        opening = Open(identity.container_id, identity.hostname, *sizes)
         self._output.append(amqp_frame(0, opening))
 
     def _on_close(self, content: Close) -> None:
@@ -249,10 +250,9 @@ class Connection:
         if channel in self._sessions_by_remote_channel:
             raise ProtocolError(NOT_ALLOWED, f"begin: channel {channel} is in use")
         if content.remote_channel is None:
-            session = self._new_session(channel)
             if channel in self._sessions:
                 raise ProtocolError(NOT_ALLOWED, f"begin: channel {channel} is in use by this side")
-            self._sessions[channel] = session
+            session = self._sessions[channel] = self._new_session(channel)
             session.begin(remote_channel=channel)
         else:
             answered = self._sessions.get(content.remote_channel)
@@ -285,8 +285,7 @@ class Connection:
         )
 
     def _remote_max_frame_size(self) -> int:
-        limit = self.remote.max_frame_size if self.remote else MIN_MAX_FRAME_SIZE
-        return limit if limit is not None else _MAX_FRAME_SIZE
+        return (self.remote and self.remote.max_frame_size) or _MAX_FRAME_SIZE
 
     def _write(self, channel: int, performative: Performative, payload: bytes) -> None:
         if not self._close_sent:

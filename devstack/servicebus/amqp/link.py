@@ -48,6 +48,11 @@ class Link:
         self.max_message_size = 0
         self.state = LinkState.REQUESTED if remote is None else LinkState.PROPOSED
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether a detach was sent or received."""
+        return self.state in (LinkState.DETACHING, LinkState.DETACHED)
+
     def accept(self, *, max_message_size: int, properties: Fields | None = None, source: Source | None = None) -> None:
         """Answer the peer's attach. Its source and target are repeated, unless another `source` is given."""
         remote = self._proposed()
@@ -66,7 +71,7 @@ class Link:
 
     def detach(self, error: Error | None = None) -> None:
         """Close the link for good. Does nothing when it is gone already."""
-        if self.state in (LinkState.DETACHING, LinkState.DETACHED):
+        if self.is_gone:
             return
         self.state = LinkState.DETACHING
         self.session.forget_link(self)

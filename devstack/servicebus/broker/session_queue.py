@@ -24,9 +24,10 @@ from devstack.servicebus.broker.settings import QueueSettings
 
 @dataclass(slots=True, eq=False)
 class SessionRequest:
-    """Someone who waits for the next available session."""
+    """Someone who asks for a session; `lock` is set as soon as there is one."""
 
     deadline: Deadline | None = None
+    lock: "SessionLock | None" = None
 
 
 @dataclass(slots=True, eq=False)
@@ -92,9 +93,10 @@ class SessionQueue(Queue):
         return request
 
     def cancel(self, request: SessionRequest) -> None:
-        """Stop waiting."""
-        if self._requests.pop(request, self) is None and request.deadline is not None:
-            self._surroundings.deadlines.cancel(request.deadline)
+        """Stop waiting; a session that was granted in the meantime goes back."""
+        self._stop_waiting(request)
+        if request.lock is not None:
+            self.release(request.lock, count_failure=False)
 
     def set_demand(self, lock: SessionLock, demand: int) -> None:
         """Say how many more messages the holder wants."""
@@ -188,7 +190,7 @@ class SessionQueue(Queue):
             del self._sessions[session.session_id]
         elif self._requests:
             request = next(iter(self._requests))
-            self.cancel(request)
+            self._stop_waiting(request)
             self._grant(request, session.session_id)
         else:
             self._available.setdefault(session.session_id, None)
@@ -198,8 +200,15 @@ class SessionQueue(Queue):
         if session is None:
             session = self._sessions[session_id] = _Session(session_id)
         self._available.pop(session_id, None)
-        lock = session.lock = SessionLock(session_id, *self._plan_expiry(session_id))
+        lock = SessionLock(session_id, *self._plan_expiry(session_id))
+        session.lock = request.lock = lock
         self._surroundings.events.append(SessionGranted(request, lock))
+
+    def _stop_waiting(self, request: SessionRequest) -> None:
+        if request in self._requests:
+            del self._requests[request]
+            if request.deadline is not None:
+                self._surroundings.deadlines.cancel(request.deadline)
 
     def _time_out(self, request: SessionRequest) -> None:
         del self._requests[request]

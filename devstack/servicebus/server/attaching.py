@@ -104,6 +104,9 @@ class Attachments:
         """Let all endpoints leave, because the connection is gone without a word."""
         for incoming in self.incoming.values():
             incoming.on_detached(is_clean=False)
+        # First of all nobody here takes anything new: what one gives back must not go to another dead one.
+        for outgoing in self.outgoing.values():
+            outgoing.withdraw()
         for outgoing in self.outgoing.values():
             outgoing.on_detached(is_clean=False)
         self.incoming.clear()

@@ -38,6 +38,9 @@ class OutgoingEndpoint(Protocol):
     def on_update(self, event: DeliveryUpdated) -> None:
         """Act on what the client decided about a delivery, and settle it."""
 
+    def withdraw(self) -> None:
+        """Take nothing new."""
+
     def on_detached(self, *, is_clean: bool) -> None:
         """Leave; not clean means that the connection was lost without a word."""
 

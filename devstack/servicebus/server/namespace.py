@@ -44,7 +44,10 @@ class Namespace:
         """
         while (event := self.broker.take_event()) is not None:
             subject = event.receiver if isinstance(event, Delivered) else event.request
-            listener = self._listeners[subject]
+            listener = self._listeners.get(subject)
+            if listener is None:
+                # It left after the event came about, and gave back what the event tells of.
+                continue
             match event:
                 case Delivered():
                     listener.on_delivered(event)

@@ -66,10 +66,14 @@ class PlainReceiver:
         """Never happens: it asks for no session."""
         raise RuntimeError("a plain receiver waited for a session")
 
-    def on_detached(self, *, is_clean: bool) -> None:
+    def withdraw(self) -> None:
         """Stop competing."""
         self._queue.set_demand(self._consumer, 0)
         self._namespace.forget(self._consumer)
+
+    def on_detached(self, *, is_clean: bool) -> None:
+        """Stop competing; locks stay, however the link ended."""
+        self.withdraw()
 
 
 class SessionReceiver:
@@ -98,6 +102,10 @@ class SessionReceiver:
     def on_granted(self, event: SessionGranted) -> None:
         """Attach, and say which session it is and until when it is locked."""
         self._namespace.forget(event.request)
+        if self.link.is_gone:
+            # Another link of the same ended session or connection gave this one back a moment ago.
+            self.queue.release(event.lock, count_failure=False)
+            return
         lock = self.lock = event.lock
         self._namespace.listen(lock, self)
         source = self.link.remote.source if self.link.remote is not None else None
@@ -144,11 +152,17 @@ class SessionReceiver:
         payload = delivered_message(event.message, self.lock.locked_until)
         self.link.send(payload, event.lock_token.bytes_le)
 
+    def withdraw(self) -> None:
+        """Stop waiting for a session, and take no more messages."""
+        if self.lock is not None:
+            self.queue.set_demand(self.lock, 0)
+        elif self._request is not None:
+            self._namespace.forget(self._request)
+            self.queue.cancel(self._request)
+
     def on_detached(self, *, is_clean: bool) -> None:
         """Give the session back at once, or stop waiting for one."""
+        self.withdraw()
         if self.lock is not None:
-            self.queue.release(self.lock, count_failure=not is_clean)
             self._namespace.forget(self.lock)
-        elif self._request is not None:
-            self.queue.cancel(self._request)
-            self._namespace.forget(self._request)
+            self.queue.release(self.lock, count_failure=not is_clean)

@@ -64,6 +64,9 @@ class ReplyLink:
     def on_update(self, event: DeliveryUpdated) -> None:
         """Ignore: answers are sent settled."""
 
+    def withdraw(self) -> None:
+        """Go on: it takes nothing from the broker."""
+
     def on_detached(self, *, is_clean: bool) -> None:
         """Drop what waits."""
         self._waiting.clear()

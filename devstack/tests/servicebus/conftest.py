@@ -17,6 +17,7 @@ from devstack.servicebus.broker.settings import QueueSettings
 from devstack.servicebus.connection_string import ConnectionString
 from devstack.servicebus.server.listener import Server
 from devstack.tests.servicebus.kit import KEY, ManualClock, queue
+from devstack.tests.servicebus.raw_client import RawClient
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -63,6 +64,14 @@ async def stepped() -> AsyncIterator[SteppedBroker]:
     server = Server(queues(), key=KEY, clock=clock)
     yield SteppedBroker(server, clock, await server.start())
     await server.stop()
+
+
+@pytest_asyncio.fixture
+async def dotnet(stepped: SteppedBroker) -> AsyncIterator[RawClient]:
+    """A client of the broker above that sends frames as it is told, in the shape of the .NET client's."""
+    client = await RawClient.open(stepped.target)
+    yield client
+    client.close()
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,16 @@ from devstack.servicebus.amqp.composites import decode_composite
 from devstack.servicebus.amqp.frames import AMQP_HEADER, SASL_HEADER, FrameReader, amqp_frame, sasl_frame
 from devstack.servicebus.amqp.message import Message
 from devstack.servicebus.amqp.performatives import (
+    Accepted,
     Attach,
     Begin,
     Composite,
+    Disposition,
     Flow,
+    Modified,
     Open,
     Performative,
+    Rejected,
     SaslInit,
     SaslMechanisms,
     SaslOutcome,
@@ -73,7 +77,11 @@ class RawClient:
         self._writer.transport.abort()
 
     def send(self, channel: int, performative: Performative, payload: bytes = b"") -> None:
-        self._writer.write(amqp_frame(channel, performative, payload))
+        self.write(amqp_frame(channel, performative, payload))
+
+    def write(self, octets: bytes) -> None:
+        """Write octets in one piece."""
+        self._writer.write(octets)
 
     async def read(self) -> Composite:
         """Return the next performative."""
@@ -177,3 +185,43 @@ def session_attach(name: str, session_id: str | None, *, timeout_ms: int | None 
         target=Target(name),
         properties=properties or None,
     )
+
+
+def numbered(text: str, session_id: str | None = "s") -> bytes:
+    """A message with properties up to the session id."""
+    return encoded(text, [text, *[None] * 9, session_id])
+
+
+async def send_all(client: RawClient, channel: int, node: str, *payloads: bytes, message_format: int = 0) -> object:
+    """Send over a sender of its own; returns the last outcome."""
+    await client.begin(channel)
+    await client.attach(channel, Attach(f"sender-{channel}", 0, False, source=Source("me"), target=Target(node)))
+    outcome: object = None
+    for number, payload in enumerate(payloads):
+        client.send(channel, Transfer(0, number, number.to_bytes(4), message_format, False, False), payload)
+        answer = await client.read()
+        assert isinstance(answer, Disposition)
+        assert (answer.role, answer.first, answer.settled) == (True, number, True)
+        outcome = answer.state
+    return outcome
+
+
+async def take(client: RawClient) -> tuple[Transfer, Message]:
+    """Read a delivery."""
+    transfer, payload = await client.read_with_payload()
+    assert isinstance(transfer, Transfer)
+    return transfer, Message.parse(payload)
+
+
+def disposition(transfer: Transfer, state: Accepted | Modified | Rejected) -> Disposition:
+    assert transfer.delivery_id is not None
+    return Disposition(True, transfer.delivery_id, None, False, state)
+
+
+def condition_of(performative: object) -> str:
+    """The condition of a settled disposition that rejects."""
+    assert isinstance(performative, Disposition)
+    assert (performative.role, performative.settled) == (False, True)
+    assert isinstance(performative.state, Rejected)
+    assert performative.state.error is not None
+    return performative.state.error.condition

@@ -17,10 +17,7 @@ import pytest_asyncio
 from azure.servicebus import NEXT_AVAILABLE_SESSION, ServiceBusMessage, ServiceBusSubQueue
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver, ServiceBusSender
 from azure.servicebus.exceptions import (
-    MessageSizeExceededError,
-    MessagingEntityNotFoundError,
     OperationTimeoutError,
-    ServiceBusAuthenticationError,
     ServiceBusError,
     SessionCannotBeLockedError,
 )
@@ -251,41 +248,6 @@ async def test_peek_goes_page_by_page(client: ServiceBusClient) -> None:
             seen += texts(page)
             sequence_number = (page[-1].sequence_number or 0) + 1
         assert seen == [str(number) for number in range(45)]
-
-
-async def test_a_wrong_key_is_refused(broker: str) -> None:
-    wrong = broker.replace("SharedAccessKey=", "SharedAccessKey=not-")
-    async with ServiceBusClient.from_connection_string(wrong, retry_total=0) as other:
-        sender = other.get_queue_sender("orders")
-        with pytest.raises(ServiceBusAuthenticationError):
-            await sender.__aenter__()
-        await sender.close()
-
-
-async def test_a_missing_queue_is_named(client: ServiceBusClient) -> None:
-    sender = client.get_queue_sender("nowhere")
-    with pytest.raises(MessagingEntityNotFoundError, match="nowhere"):
-        await sender.__aenter__()
-    await sender.close()
-
-
-@pytest.mark.parametrize(("name", "session_id"), [("orders", None), ("plain", "s")])
-async def test_a_receiver_of_the_wrong_kind_is_refused(
-    client: ServiceBusClient, name: str, session_id: str | None
-) -> None:
-    receiver = client.get_queue_receiver(name, session_id=session_id)
-    with pytest.raises(ServiceBusError, match="session"):
-        await receiver.__aenter__()
-    await receiver.close()
-
-
-async def test_a_message_that_is_too_large_is_refused(client: ServiceBusClient) -> None:
-    async with client.get_queue_sender("small") as sender:
-        with pytest.raises(MessageSizeExceededError):
-            await sender.send_messages(ServiceBusMessage(b"x" * 5000))
-        batch = await sender.create_message_batch()
-        assert batch.max_size_in_bytes == 4096
-        await sender.send_messages(ServiceBusMessage(b"x" * 3000))
 
 
 KILLED = """
