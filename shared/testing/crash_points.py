@@ -68,7 +68,7 @@ class CrashingStore:
     """
 
     def __init__(self, store: Store, points: Sequence[Point]) -> None:
-        """Wrap `store`; calls that no point names go through."""
+        """Wrap `store`; calls that no point names, or whose fault they cannot meet, go through."""
         self._store = store
         self._faults = {point.call: point.fault for point in points}
         self._late: list[_Late] = []
@@ -139,7 +139,8 @@ class CrashingStore:
             if late.calls_left == 0:
                 await self._store.commit(late.partition, late.writes)
         self._late = [late for late in self._late if late.calls_left > 0]
-        return self._faults.get(number)
+        fault = self._faults.get(number)
+        return fault if fault in faults else None
 
 
 def one_more(points: Sequence[Point], calls: Sequence[Call]) -> Iterator[tuple[Point, ...]]:
