@@ -15,7 +15,7 @@ from typing import Final
 from devstack.child import Child
 from devstack.workspace import Workspace
 
-# The Functions host gives what runs 10 s, and its worker 2 s more.
+# The Functions host gives what runs 10 s, and its worker 1 s more.
 _FUNCTIONS_STOP_SECONDS: Final = 20.0
 _EMULATOR_STOP_SECONDS: Final = 5.0
 

@@ -22,7 +22,7 @@ from devstack.functions.supervisor.restart_policy import CrashHistory, Recycle, 
 _log = logging.getLogger("Host.Worker")
 _INDEXING_SECONDS_MAX: Final = 60.0
 _TIMEOUT_GRACE_SECONDS: Final = 2.0
-_EXIT_SECONDS_MAX: Final = 2.0
+_EXIT_SECONDS_MAX: Final = 1.0
 
 
 @dataclass(frozen=True)
