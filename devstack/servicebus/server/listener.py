@@ -1,7 +1,6 @@
 """The broker on a port: accepts connections and keeps the broker's deadlines."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
@@ -12,8 +11,6 @@ from devstack.servicebus.broker.settings import QueueSettings
 from devstack.servicebus.connection_string import KEY_NAME, ConnectionString
 from devstack.servicebus.server.connection import ServedConnection
 from devstack.servicebus.server.namespace import Namespace
-
-_logger = logging.getLogger(__name__)
 
 
 def utc_now() -> datetime:
@@ -59,16 +56,22 @@ class Server:
         bound = self._server.sockets[0].getsockname()[1]
         return ConnectionString(host, bound, KEY_NAME, self._key)
 
-    async def stop(self) -> None:
-        """Close all connections with a word, and stop listening."""
-        if self._timer is not None:
-            self._timer.cancel()
+    async def stop(self, grace_seconds: float = 2.0) -> None:
+        """Close all connections with a word, and stop listening; who does not take it in time is cut off."""
         if self._server is None:
             return
         self._server.close()
         for connection in list(self._connections):
             connection.close(Error("amqp:connection:forced", "The broker is stopping."))
-        await self._server.wait_closed()
+        try:
+            async with asyncio.timeout(grace_seconds):
+                await self._server.wait_closed()
+        except TimeoutError:
+            # A client that does not read would keep its last words, and this process, for ever.
+            self._server.abort_clients()
+            await self._server.wait_closed()
+        if self._timer is not None:
+            self._timer.cancel()
 
     def expire(self) -> None:
         """Do what is due by now: expire locks, end waits."""

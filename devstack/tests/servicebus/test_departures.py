@@ -1,5 +1,6 @@
 """Who leaves takes nothing along: whatever a client held or waited for is there for the next one."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -15,11 +16,14 @@ from devstack.servicebus.amqp.performatives import (
     Modified,
     Source,
     Target,
+    Transfer,
 )
+from devstack.servicebus.amqp.types import Int, Value
 from devstack.tests.servicebus.conftest import SteppedBroker
 from devstack.tests.servicebus.raw_client import (
     RawClient,
     disposition,
+    encoded,
     numbered,
     send_all,
     session_attach,
@@ -109,11 +113,12 @@ async def test_a_wait_and_its_cancel_in_one_write(stepped: SteppedBroker, dotnet
 
 async def test_a_dead_consumer_of_dead_letters_gets_none(stepped: SteppedBroker, dotnet: RawClient) -> None:
     await send_all(dotnet, 1, "/orders", numbered("a", "x"))
+    await dotnet.attach_session(3, "x")
     await dotnet.begin(2)
     dead = Source("orders/$DeadLetterQueue")
     await dotnet.attach(2, Attach("dead", 0, True, 0, 1, dead, Target("me")))
     dotnet.send(2, Flow(0, 5000, 1, 5000, 0, 0, 1))
-    await dotnet.attach_session(3, "x", credit=3)
+    dotnet.send(3, Flow(0, 5000, 1, 5000, 0, 0, 3))
     for _ in range(2):
         transfer, _ = await take(dotnet)
         dotnet.send(3, disposition(transfer, Modified(True)))
@@ -129,3 +134,18 @@ async def test_a_dead_consumer_of_dead_letters_gets_none(stepped: SteppedBroker,
     _, message = await take(other)
     assert message.application_properties["DeadLetterReason"] == "MaxDeliveryCountExceeded"
     other.close()
+
+
+async def test_a_client_that_does_not_read_cannot_hold_the_broker_up(stepped: SteppedBroker, dotnet: RawClient) -> None:
+    large = encoded("x" * 200_000, ["large"])
+    await send_all(dotnet, 1, "/plain", *[large] * 3)
+    await dotnet.attach_requests(2, "plain/$management")
+    body: dict[Value, Value] = {"from-sequence-number": 0, "message-count": Int(3)}
+    properties: list[Value] = ["id", None, None, None, "plain/$management-answers"]
+    request = encoded(body, properties, {"operation": "com.microsoft:peek-message"})
+    # Thirty megabytes of answers, far more than the system buffers; the first frame shows that they are under way.
+    for number in range(50):
+        dotnet.send(2, Transfer(0, number, number.to_bytes(4), 0, False, False), request)
+    await dotnet.read()
+    async with asyncio.timeout(5):
+        await stepped.server.stop(grace_seconds=0.05)

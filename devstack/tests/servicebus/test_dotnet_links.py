@@ -133,6 +133,15 @@ async def test_a_lost_session_keeps_its_link_and_says_so_everywhere(stepped: Ste
     assert (again.properties.message_id, again.header.delivery_count) == ("a", 1)
 
 
+async def test_a_late_disposition_is_late_even_if_the_timer_is_later(stepped: SteppedBroker, dotnet: RawClient) -> None:
+    await send_all(dotnet, 1, "/orders", numbered("a"))
+    await dotnet.attach_session(2, "s", credit=1)
+    transfer, _ = await take(dotnet)
+    stepped.clock.advance(60)  # and nothing tells the broker so
+    dotnet.send(2, disposition(transfer, Accepted()))
+    assert condition_of(await dotnet.read()) == SESSION_LOCK_LOST
+
+
 async def test_only_the_holders_link_may_renew(dotnet: RawClient) -> None:
     await dotnet.attach_session(1, "s")
     await dotnet.attach_session(2, "other")

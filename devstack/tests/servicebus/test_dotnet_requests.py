@@ -97,6 +97,36 @@ async def test_what_is_not_here_is_refused_by_name(dotnet: RawClient) -> None:
     assert answer.application_properties["errorCondition"] == "amqp:not-implemented"
 
 
+async def test_an_expired_token_opens_nothing(stepped: SteppedBroker, dotnet: RawClient) -> None:
+    for seconds, condition in ((3500, None), (200, "amqp:unauthorized-access")):
+        stepped.advance(seconds)
+        await dotnet.begin(1)
+        dotnet.send(1, Attach("r", 0, True, 0, 1, Source("/plain"), Target("me")))
+        assert isinstance(await dotnet.read(), Attach)
+        if condition is None:
+            dotnet.send(1, End())
+            assert await dotnet.read() == End()
+            continue
+        detach = await dotnet.read()
+        assert isinstance(detach, Detach)
+        assert detach.error is not None
+        assert detach.error.condition == condition
+
+
+async def test_tokens_of_other_kinds_are_refused(dotnet: RawClient) -> None:
+    await dotnet.attach_requests(1, "$cbs")
+    put: dict[Value, Value] = {"operation": "put-token", "type": "jwt", "name": "amqp://localhost/"}
+    requests: list[tuple[dict[Value, Value], Value, int]] = [
+        (put, "eyJhbGciOi.J9", 401),
+        (put, b"octets", 400),
+        (put | {"type": "other"}, "token", 400),
+        (put | {"operation": "delete-token"}, "token", 501),
+    ]
+    for properties, body, status in requests:
+        answer = await dotnet.request(1, "$cbs", properties, body)
+        assert answer.application_properties["status-code"] == status
+
+
 async def test_a_bad_request_is_answered_with_the_field(dotnet: RawClient) -> None:
     await dotnet.attach_requests(1, "plain/$management")
     requests: list[tuple[str, Value, str]] = [
