@@ -7,7 +7,6 @@ from typing import Final
 
 DECODE_ERROR: Final = "amqp:decode-error"
 ILLEGAL_STATE: Final = "amqp:illegal-state"
-INTERNAL_ERROR: Final = "amqp:internal-error"
 NOT_ALLOWED: Final = "amqp:not-allowed"
 NOT_FOUND: Final = "amqp:not-found"
 NOT_IMPLEMENTED: Final = "amqp:not-implemented"

@@ -108,11 +108,6 @@ def described(code: int, encoded: bytes) -> bytes:
     return b"\x00" + ulong(code) + encoded
 
 
-def uuid_array(values: tuple[UUID, ...]) -> Array:
-    """Return an array of uuids."""
-    return Array(0x98, values)
-
-
 def timestamp_array(values: tuple[int, ...]) -> Array:
     """Return an array of timestamps."""
     return Array(0x83, tuple(Timestamp(value) for value in values))

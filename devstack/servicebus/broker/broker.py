@@ -45,11 +45,6 @@ class Broker:
             self._queues[settings.name.lower()] = make(settings, surroundings, dead_letters)
             self._dead_letter_queues[settings.name.lower()] = dead_letters
 
-    @property
-    def queue_names(self) -> list[str]:
-        """The names of all queues, without dead-letter queues."""
-        return [queue.settings.name for queue in self._queues.values()]
-
     def queue(self, name: str) -> PlainQueue | SessionQueue:
         """Return the queue of that name, in any case.
 

@@ -95,15 +95,13 @@ class Attachments:
                 assert_never(event)
 
     def _detach(self, link: Link) -> None:
-        if isinstance(link, SendingLink) and (outgoing := self.outgoing.pop(link, None)) is not None:
+        if isinstance(link, ReceivingLink):
+            self.incoming.pop(link, None)
+        elif isinstance(link, SendingLink) and (outgoing := self.outgoing.pop(link, None)) is not None:
             outgoing.on_detached(is_clean=True)
-        if isinstance(link, ReceivingLink) and (incoming := self.incoming.pop(link, None)) is not None:
-            incoming.on_detached(is_clean=True)
 
     def lose_all(self) -> None:
         """Let all endpoints leave, because the connection is gone without a word."""
-        for incoming in self.incoming.values():
-            incoming.on_detached(is_clean=False)
         # First of all nobody here takes anything new: what one gives back must not go to another dead one.
         for outgoing in self.outgoing.values():
             outgoing.withdraw()

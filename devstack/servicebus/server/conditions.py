@@ -22,7 +22,6 @@ ARGUMENT_ERROR: Final = "com.microsoft:argument-error"
 SESSION_CANNOT_BE_LOCKED: Final = "com.microsoft:session-cannot-be-locked"
 SESSION_LOCK_LOST: Final = "com.microsoft:session-lock-lost"
 MESSAGE_LOCK_LOST: Final = "com.microsoft:message-lock-lost"
-DEAD_LETTER: Final = "com.microsoft:dead-letter"
 
 _CONDITIONS: Final[dict[type[BrokerError], str]] = {
     EntityNotFoundError: NOT_FOUND,

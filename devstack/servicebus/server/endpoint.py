@@ -21,10 +21,7 @@ class IncomingEndpoint(Protocol):
     link: ReceivingLink
 
     def on_message(self, event: MessageArrived) -> None:
-        """Act on a message and settle it."""
-
-    def on_detached(self, *, is_clean: bool) -> None:
-        """Leave."""
+        """Act on a message and settle it. Nothing is held, so there is nothing to do when the link ends."""
 
 
 class OutgoingEndpoint(Protocol):

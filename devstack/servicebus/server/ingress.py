@@ -37,9 +37,6 @@ class QueueSender:
         if not event.settled:
             self.link.settle(event.delivery_id, outcome)
 
-    def on_detached(self, *, is_clean: bool) -> None:
-        """Leave nothing behind: what was accepted is enqueued."""
-
     def _enqueue(self, event: MessageArrived) -> Outcome:
         try:
             contents = received_messages(event.payload, event.message_format)

@@ -118,7 +118,7 @@ class SessionReceiver:
             source=source,
             properties=symbol_keys({"com.microsoft:locked-until-utc": ticks(lock.locked_until)}),
         )
-        _logger.info("%s: session %s accepted", self.queue.settings.name, lock.session_id)
+        _logger.debug("%s: session %s accepted", self.queue.settings.name, lock.session_id)
         self.on_credit()
 
     def on_timed_out(self, event: SessionTimedOut) -> None:

@@ -99,9 +99,6 @@ class RequestLink:
         if send is not None:
             send()
 
-    def on_detached(self, *, is_clean: bool) -> None:
-        """Leave nothing behind."""
-
     def _prepare(self, message: Message) -> tuple[Outcome, Callable[[], None] | None]:
         reply_link = self._find_reply_link(message.properties.reply_to)
         if reply_link is None:

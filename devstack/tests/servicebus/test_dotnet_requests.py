@@ -5,7 +5,7 @@ Source: Azure.Messaging.ServiceBus 7.21.0 on Microsoft.Azure.Amqp 2.7.3, as meas
 
 from uuid import UUID
 
-from devstack.servicebus.amqp.encode import encode, uuid_array
+from devstack.servicebus.amqp.encode import encode
 from devstack.servicebus.amqp.performatives import (
     Accepted,
     Attach,
@@ -17,7 +17,7 @@ from devstack.servicebus.amqp.performatives import (
     Target,
 )
 from devstack.servicebus.amqp.sections import Sections
-from devstack.servicebus.amqp.types import Described, ULong, Value
+from devstack.servicebus.amqp.types import Array, Described, ULong, Value
 from devstack.tests.servicebus.conftest import SteppedBroker
 from devstack.tests.servicebus.raw_client import RawClient, numbered, send_all, take
 
@@ -74,7 +74,7 @@ async def test_a_plain_lock_outlives_the_connection(stepped: SteppedBroker, dotn
             1,
             "plain/$management",
             {"operation": "com.microsoft:update-disposition"},
-            {"disposition-status": "completed", "lock-tokens": uuid_array((token,))},
+            {"disposition-status": "completed", "lock-tokens": Array(0x98, (token,))},
         )
         assert answer.application_properties["statusCode"] == status
     second.close()
@@ -132,7 +132,7 @@ async def test_a_bad_request_is_answered_with_the_field(dotnet: RawClient) -> No
     requests: list[tuple[str, Value, str]] = [
         ("renew-lock", {"lock-tokens": "none"}, "lock-tokens"),
         ("peek-message", {"message-count": 1}, "from-sequence-number"),
-        ("update-disposition", {"lock-tokens": uuid_array(())}, "disposition-status"),
+        ("update-disposition", {"lock-tokens": Array(0x98, ())}, "disposition-status"),
     ]
     for operation, body, field in requests:
         answer = await dotnet.request(1, "plain/$management", {"operation": f"com.microsoft:{operation}"}, body)
