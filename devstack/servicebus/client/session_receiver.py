@@ -124,7 +124,10 @@ class SessionReceiver:
         return self.locked_until
 
     async def close(self) -> None:
-        """Give the session back at once; its unsettled messages keep their delivery count. Never raises."""
+        """Give the session back; its unsettled messages keep their delivery count. Never raises.
+
+        The broker does it before it acts on anything that is sent later on this connection.
+        """
         if not self._wire.closed.is_set():
             self._link.detach()
             self._session.end()
