@@ -6,6 +6,9 @@
 Nothing is sampled: every store call of every delivery meets every fault of `crash_points`, singly, and in pairs for up
 to two messages; each message is sent again; and a run that lost its session lock goes on beside the redelivery, in
 every order in which the two can make their store calls.
+
+Not covered: a rejected message leaves no marker. A run that lost its lock before it read the state may still apply
+what the redelivery rejected, if a later message changed the state in between.
 """
 
 import asyncio
