@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from shared.idempotency.errors import ConfigurationError
 from shared.settings import Settings
+from shared.telemetry import quiet_sdks
 
 if TYPE_CHECKING:
     from azure.cosmos.aio import CosmosClient
@@ -136,4 +137,5 @@ def runtime() -> Runtime:
     found = _runtimes.get(loop)
     if found is None:
         found = _runtimes[loop] = Runtime(Settings.from_env(os.environ))
+        quiet_sdks()
     return found

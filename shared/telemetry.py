@@ -21,6 +21,11 @@ _UNPRINTABLE: Final = re.compile(r"[^\x21-\x7e]")
 _VALUE_LENGTH_MAX: Final = 160
 
 
+def quiet_sdks() -> None:
+    """Let the Azure SDKs log from warning on: at info they write several lines for each request and link."""
+    logging.getLogger("azure").setLevel(logging.WARNING)
+
+
 def log_disposition(consumer: str, delivery: Delivery, handled: Handled) -> None:
     """Write the line of one delivery: info, or warning for a dead letter, or error where a person must act."""
     match handled.disposition:

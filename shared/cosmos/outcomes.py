@@ -35,7 +35,8 @@ def commit_outcome(error: AzureError | ValueError | TypeError) -> CommitOutcome:
     """Turn the error of a create or batch into the outcome of the commit.
 
     Args:
-        error: what the SDK raised. `ValueError` and `TypeError` are its own checks before anything is sent.
+        error: what the SDK raised. `ValueError` and `TypeError` say that it could not send, such as on a closed
+            client, or could not read the answer: neither is the message's fault.
     """
     match error:
         case CosmosBatchOperationError():
@@ -46,10 +47,8 @@ def commit_outcome(error: AzureError | ValueError | TypeError) -> CommitOutcome:
             return _by_status(int(error.status_code or 0), _sub_status(error), first=True, after=_retry_after(error))
         case ClientAuthenticationError():
             return AccessDenied(401)
-        case AzureError():
+        case AzureError() | ValueError() | TypeError():
             return OutcomeUnknown(type(error).__name__)
-        case _:
-            return Refused(400)
 
 
 def _by_status(status: int, sub_status: int, *, first: bool, after: float) -> CommitOutcome:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from shared.idempotency.json_text import Json
+from shared.idempotency.messages import encode_custom
 
 _PROBLEM_JSON: Final = "application/problem+json"
 _JSON: Final = "application/json"
@@ -32,7 +33,8 @@ class Answer:
 
 def json_answer(status: int, value: Json, *, headers: Mapping[str, str] | None = None) -> Answer:
     """An answer that carries a JSON value."""
-    return Answer(status=status, body=msgspec.json.encode(value), media_type=_JSON, headers=headers or {})
+    body = msgspec.json.encode(value, enc_hook=encode_custom)
+    return Answer(status=status, body=body, media_type=_JSON, headers=headers or {})
 
 
 def problem(status: int, detail: str, *, reason: str | None = None, retry_after_seconds: int | None = None) -> Answer:

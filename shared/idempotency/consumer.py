@@ -22,6 +22,7 @@ import msgspec
 
 from shared.idempotency.decisions import Decision
 from shared.idempotency.errors import ConfigurationError, NewerVersionError
+from shared.idempotency.hashable_fields import check_hashable
 from shared.idempotency.messages import Event, Message, State, decode_custom, to_document
 from shared.idempotency.ports import Document, StoredDocument
 
@@ -119,6 +120,7 @@ class StateDocuments[S: State]:
                 f"{self.state.__name__}: rename {', '.join(taken)}; the engine writes these itself"
             )
         for shape in message_types(message):
+            check_hashable(shape)
             if self.partition_field not in {field.encode_name for field in msgspec.structs.fields(shape)}:
                 raise ConfigurationError(f"{shape.__name__}: add the partition key's field {self.partition_field}")
 

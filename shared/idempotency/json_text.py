@@ -45,7 +45,7 @@ def read_json(text: bytes) -> Json:
             parse_constant=_constant,
         )
     except json.JSONDecodeError as error:
-        raise JsonTextError(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
+        raise JsonTextError(f"{error.msg.removesuffix(' at')} at line {error.lineno}, column {error.colno}") from None
     # Escapes can spell half of a surrogate pair, which no UTF-8 text can carry onwards. The C scanner joins whole
     # pairs, so that what is left is lone.
     if "\\u" in decoded and _has_surrogate(value):

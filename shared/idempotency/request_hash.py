@@ -8,6 +8,7 @@ A stored hash is compared by the rule of its own version and never recomputed fr
 change the spelling of a number. A version that this code does not know was written by newer code: retry.
 """
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -58,12 +59,16 @@ def _fields(value: msgspec.Struct) -> dict[str, Json]:
     fields: dict[str, Json] = {}
     if config.tag_field is not None:
         fields[config.tag_field] = config.tag
-    for field in msgspec.structs.fields(value):
+    for field in _fields_of(type(value)):
         item = getattr(value, field.name)
         if item is None or item == _default(field):
             continue
         fields[field.encode_name] = _canonical(item)
     return fields
+
+
+# Reading a class's fields costs more than hashing them.
+_fields_of = functools.cache(msgspec.structs.fields)
 
 
 def _default(field: msgspec.structs.FieldInfo) -> object:
@@ -85,7 +90,7 @@ def _canonical(value: object) -> Json:
         case datetime():
             return utc_text(value)
         case Mapping():
-            return {str(key): _canonical(item) for key, item in value.items()}
+            return {str(key): _canonical(item) for key, item in value.items() if item is not None}
         case list() | tuple():
             return [_canonical(item) for item in value]
         case _:

@@ -98,7 +98,8 @@ def test_an_error_without_a_status_tells_nothing_about_the_commit(kind: type[Azu
 
 @pytest.mark.parametrize("error", [ValueError("id"), TypeError("id")])
 def test_what_the_sdk_refuses_itself(error: ValueError | TypeError) -> None:
-    assert commit_outcome(error) == Refused(400)
+    # Not the message's fault: a closed client, say. Another delivery may meet a sound one.
+    assert commit_outcome(error) == OutcomeUnknown(type(error).__name__)
 
 
 @pytest.mark.parametrize(
