@@ -1,0 +1,66 @@
+"""The local stack as a user starts it, for an app in any folder."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A running stack.
+
+    Attributes:
+        app: folder of the app.
+        env: what its env file says.
+    """
+
+    app: Path
+    env: dict[str, str]
+
+    def log(self, part: str = "functions") -> str:
+        """What a part has logged so far: servicebus, cosmos or functions."""
+        return (self.app / ".devstack" / f"{part}.log").read_text(encoding="utf-8", errors="replace")
+
+    def dispositions(self) -> list[str]:
+        """The app's log lines of settled or retried deliveries."""
+        return [line for line in self.log().splitlines() if "disposition=" in line]
+
+    def wait_for_dispositions(self, count: int) -> None:
+        """Wait until at least so many deliveries are disposed of."""
+        until(lambda: len(self.dispositions()) >= count, f"{count} dispositions")
+
+
+@contextmanager
+def running_stack(app: Path, settings: dict[str, str] | None = None) -> Iterator[Stack]:
+    """Start a stack on free ports, wait until it is ready, stop it, and hold it to a clean end."""
+    command = [sys.executable, "-m", "devstack", "--app", str(app)]
+    env = os.environ | (settings or {})
+    with subprocess.Popen(  # noqa: S603 - our own interpreter
+        command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        path = app / ".devstack" / "env"
+        try:
+            until(lambda: path.exists() or process.poll() is not None, "a ready stack")
+            assert path.exists(), process.stdout and process.stdout.read()
+            yield Stack(app, dict(word.split("=", 1) for word in shlex.split(path.read_text(encoding="utf-8"))))
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        assert not path.exists()
+
+
+def until(is_true: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+    """Wait for another process; fails by name when it takes too long."""
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
+        time.sleep(0.02)
