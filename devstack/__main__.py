@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from devstack.child import ChildError
+from devstack.ports import port_number
 from devstack.stack import StackOptions, run_stack
 from devstack.workspace import AlreadyRunningError, Workspace, claimed
 
@@ -18,9 +19,9 @@ from devstack.workspace import AlreadyRunningError, Workspace, claimed
 def _options() -> StackOptions:
     parser = argparse.ArgumentParser(prog="python -m devstack", description=__doc__)
     parser.add_argument("--app", type=Path, default=Path.cwd(), help="the clone (default: this directory)")
-    parser.add_argument("--servicebus-port", type=int, default=0, help="default: a free one")
-    parser.add_argument("--cosmos-port", type=int, default=0, help="default: a free one")
-    parser.add_argument("--functions-port", type=int, default=0, help="default: a free one")
+    parser.add_argument("--servicebus-port", type=port_number, default=0, help="default: a free one")
+    parser.add_argument("--cosmos-port", type=port_number, default=0, help="default: a free one")
+    parser.add_argument("--functions-port", type=port_number, default=0, help="default: a free one")
     arguments = parser.parse_args()
     if not arguments.app.is_dir():
         parser.error(f"--app: {arguments.app} is no directory")

@@ -16,6 +16,7 @@ from devstack.cosmos.server import NotReadyError, serve
 from devstack.cosmos.store.schema import StoreError
 from devstack.cosmos.store.store import Store
 from devstack.cosmos.topology import TopologyError, read_topology
+from devstack.ports import port_number
 
 _KEY_BYTES = 64
 
@@ -47,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(
             f"devstack.cosmos: cannot listen on {options.host}:{options.port} ({error.strerror}); "
-            "stop what uses the port, or pass --port 0 for a free one\n"
+            "stop what uses it, or choose another port (0: a free one)\n"
         )
         return 1
     return 0
@@ -77,18 +78,11 @@ def _decode_key(text: str) -> bytes:
         raise OptionError(f"--key is not base64 ({error}); leave it out for a random key") from error
 
 
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{port} is no port; use 0 to 65535")
-    return port
-
-
 def _parse(arguments: list[str] | None) -> Options:
     parser = argparse.ArgumentParser(prog="python -m devstack.cosmos", description=__doc__)
     parser.add_argument("--topology", type=Path, required=True, help="topology file (JSON)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=_port, default=0, help="0: a free one")
+    parser.add_argument("--port", type=port_number, default=0, help="0: a free one")
     parser.add_argument("--key", help="account key, base64 (default: random)")
     parser.add_argument("--data", type=Path, help="SQLite file (default: in memory)")
     parsed = parser.parse_args(arguments)

@@ -21,13 +21,14 @@ from devstack.functions.host_json import HostJsonError
 from devstack.functions.http.front import PortTakenError
 from devstack.functions.supervisor.channel import AppError
 from devstack.functions.triggers import UnsupportedBindingError
+from devstack.ports import port_number
 
 
 def _options() -> HostOptions:
     parser = argparse.ArgumentParser(prog="python -m devstack.functions", description=__doc__)
     parser.add_argument("--app", type=Path, required=True, help="directory with function_app.py and host.json")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=0, help="port to listen on (default: a free one)")
+    parser.add_argument("--port", type=port_number, default=0, help="port to listen on (default: a free one)")
     parser.add_argument("--key", default=None, help="key of all functions (default: a random one)")
     arguments = parser.parse_args()
     return HostOptions(

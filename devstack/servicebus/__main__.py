@@ -12,15 +12,13 @@ import secrets
 import signal
 import sys
 from pathlib import Path
-from typing import Final
 
+from devstack.ports import port_number
 from devstack.servicebus.broker.settings import QueueSettings
 from devstack.servicebus.client import Connection
 from devstack.servicebus.connection_string import ConnectionString
 from devstack.servicebus.server.listener import Server
 from devstack.servicebus.topology import TopologyError, load_queues
-
-_PORT_MAX: Final = 65535
 
 
 def main() -> int:
@@ -36,7 +34,7 @@ def main() -> int:
     except OSError as error:
         print(
             f"devstack.servicebus: cannot listen on {arguments.host}:{arguments.port} ({error.strerror}). "
-            "Free the port, or choose another one with --port (0 takes any free one).",
+            "Stop what uses it, or choose another port (0: a free one).",
             file=sys.stderr,
         )
         return 1
@@ -47,15 +45,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m devstack.servicebus", description=__doc__)
     parser.add_argument("--topology", type=Path, required=True, help="the file that names the queues")
     parser.add_argument("--host", default="127.0.0.1", help="where to listen (default: %(default)s)")
-    parser.add_argument("--port", type=_port, default=0, help="0 takes any free one (default: %(default)s)")
+    parser.add_argument("--port", type=port_number, default=0, help="0 takes any free one (default: %(default)s)")
     parser.add_argument("--key", help="the shared access key (default: a fresh random one)")
     return parser
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > _PORT_MAX:
-        raise argparse.ArgumentTypeError(f"{text}: has to be a number from 0 to {_PORT_MAX}")
-    return int(text)
 
 
 async def _serve(queues: list[QueueSettings], host: str, port: int, key: str) -> None:

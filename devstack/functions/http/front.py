@@ -50,7 +50,7 @@ class HttpFront:
         except OSError as error:
             raise PortTakenError(
                 f"port {port} of {host} cannot be bound ({error.strerror}); stop what uses it, or choose "
-                "another with --port (0: a free one)"
+                "another port (0: a free one)"
             ) from error
         bound: int = self._runner.addresses[0][1]
         return bound

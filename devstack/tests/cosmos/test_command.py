@@ -56,7 +56,7 @@ def test_a_taken_port_is_told_with_the_fix(topology_file: Path) -> None:
         port = str(taken.getsockname()[1])
         line = failure("--topology", str(topology_file), "--port", port)
     assert f"127.0.0.1:{port}" in line
-    assert "--port 0" in line
+    assert "choose another port (0: a free one)" in line
 
 
 def test_a_data_file_in_use_is_told_with_the_fix(

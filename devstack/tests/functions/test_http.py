@@ -263,4 +263,4 @@ def test_a_taken_port_is_one_clear_line(host: RunningHost, tmp_path: Path) -> No
     )
     assert second.returncode == 1
     assert second.stderr.startswith(f"devstack.functions: port {host.port} of 127.0.0.1 cannot be bound")
-    assert "--port" in second.stderr
+    assert "choose another port (0: a free one)" in second.stderr

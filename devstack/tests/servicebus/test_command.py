@@ -48,7 +48,7 @@ def test_a_taken_port_is_an_error_with_its_fix(command: Command) -> None:
     assert (process.returncode, output) == (1, "")
     (line,) = errors.splitlines()
     assert f"127.0.0.1:{port}" in line
-    assert "--port" in line
+    assert "choose another port (0: a free one)" in line
 
 
 def test_a_bad_topology_is_an_error_that_names_the_place(command: Command, tmp_path: Path) -> None:
