@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from shared.servicebus.sender import QueueProbe, QueueSender
     from shared.servicebus.settlement import Settlement
 
-# Each client's module is imported where the client is made: a function pays only for what it uses.
-
 
 class SystemClock:
     """The machine's time."""
