@@ -67,7 +67,8 @@ async def _serve_functions(
     key, port = secrets.token_urlsafe(32), options.functions_port
     log_path = _fresh_log(workspace, "functions")
     while True:
-        arguments = ["--app", str(options.app), "--port", str(port), "--key", key]
+        # In one word: a key may begin with a dash.
+        arguments = ["--app", str(options.app), "--port", str(port), f"--key={key}"]
         functions = await Child.spawn("functions", arguments, log_path=log_path, environment=settings)
         try:
             ready = await functions.ready()

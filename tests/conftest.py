@@ -13,7 +13,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     match item.path.relative_to(TESTS).parts[0]:
         case "unit" | "property":
             disable_socket(allow_unix_socket=True)
-        case "contract":
+        case "contract" | "integration" | "e2e":
             socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
         case _:
             pass

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+_APP = ("function_app.py", "host.json", "blueprints", "ordering", "shared", "infra")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,17 @@ class Stack:
     def wait_for_dispositions(self, count: int) -> None:
         """Wait until at least so many deliveries are disposed of."""
         until(lambda: len(self.dispositions()) >= count, f"{count} dispositions")
+
+
+def copy_app(to: Path) -> Path:
+    """Copy the app of this repository, as it is deployed, with the topology that the stack needs."""
+    to.mkdir(exist_ok=True)
+    for name in _APP:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, to)
+    return to
 
 
 @contextmanager

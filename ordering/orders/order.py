@@ -4,11 +4,10 @@ Container `orders`, partition key `/orderId`, id = orderId. The engine adds its 
 `shared.idempotency.consumer`.
 """
 
-from datetime import datetime
 from typing import Literal
 
 from ordering.orders.operations import OrderLine
-from shared.idempotency.messages import Event, Money, State
+from shared.idempotency.messages import Event, Instant, Money, State
 
 
 class Order(State, frozen=True, kw_only=True):
@@ -31,7 +30,7 @@ class Order(State, frozen=True, kw_only=True):
     currency: str
     lines: tuple[OrderLine, ...]
     total: Money
-    placed_at: datetime
+    placed_at: Instant
     closed: bool
 
 
@@ -43,4 +42,4 @@ class OrderAccepted(Event, frozen=True, kw_only=True):
     currency: str
     lines: tuple[OrderLine, ...]
     total: Money
-    placed_at: datetime
+    placed_at: Instant

@@ -10,9 +10,8 @@ from typing import assert_never
 from shared.idempotency.consumer import DOC_VERSION, Consumer
 from shared.idempotency.decisions import Apply, Ignore
 from shared.idempotency.json_text import Json
-from shared.idempotency.messages import Message, State, to_document
+from shared.idempotency.messages import Message, State, to_document, utc_text
 from shared.idempotency.ports import Create, Document, Replace, StoredDocument, Write
-from shared.idempotency.request_hash import utc_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Which field types a message may have: those that the request hash has one spelling for. Checked at registration."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from decimal import Decimal
 
 from msgspec import inspect
@@ -40,7 +41,7 @@ def _unhashable(shape: inspect.Type, name: str, seen: set[type]) -> Iterator[tup
         case inspect.DictType(key_type=key_type, value_type=value_type):
             yield from _unhashable(key_type, name, seen)
             yield from _unhashable(value_type, name, seen)
-        case inspect.CustomType(cls=cls) | inspect.EnumType(cls=cls) if issubclass(cls, (str, int, Decimal)):
+        case inspect.CustomType(cls=cls) | inspect.EnumType(cls=cls) if issubclass(cls, (str, int, Decimal, datetime)):
             pass
         case (
             inspect.AnyType()
@@ -51,7 +52,6 @@ def _unhashable(shape: inspect.Type, name: str, seen: set[type]) -> Iterator[tup
             | inspect.StrType()
             | inspect.LiteralType()
             | inspect.DecimalType()
-            | inspect.DateTimeType()
         ):
             pass
         case _:

@@ -10,7 +10,7 @@ are camel case, unknown fields are refused, `type` is the class name.
 """
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Final, TypeAliasType
 
@@ -24,10 +24,9 @@ SCHEMA_VERSION: Final = 1
 BODY_BYTES_MAX: Final = 128 * 1024
 """Half of what the Standard tier carries, so that the event of a message fits a message again."""
 
+_OFFSET_TIME: Final = Annotated[datetime, msgspec.Meta(tz=True)]
+_INSTANT_RULE: Final = 'must be a time with its offset such as "2026-03-02T09:30:00Z", in the years 1 to 9999'
 _MONEY: Final = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,6})?")
-
-type Instant = Annotated[datetime, msgspec.Meta(tz=True)]
-"""A time with its offset, RFC 3339 text in JSON; one without an offset is refused."""
 
 
 class Message(
@@ -54,6 +53,12 @@ class Event(msgspec.Struct, frozen=True, rename="camel"):
 
 class Identifier(str):
     """An id that Service Bus, Cosmos DB and URLs all carry unchanged; see `keys.IDENTIFIER_RULE`."""
+
+    __slots__ = ()
+
+
+class Instant(datetime):
+    """A moment, in UTC. In JSON it is RFC 3339 text; any offset is taken, none is refused, `Z` is written."""
 
     __slots__ = ()
 
@@ -131,11 +136,21 @@ def decode_custom(shape: type, value: object) -> object:
         if not isinstance(value, str) or not is_identifier(value):
             raise _InvalidIdentifierError(f"must be {IDENTIFIER_RULE}")
         return Identifier(value)
+    if shape is Instant:
+        return _instant(value)
     if shape is Money:
         if not isinstance(value, str) or _MONEY.fullmatch(value) is None:
             raise ValueError('must be a decimal string such as "12.50" (15 digits, 6 decimals), not a JSON number')
         return Money(value)
     raise NotImplementedError(f"no rule to read {shape.__name__}")
+
+
+def _instant(value: object) -> Instant:
+    try:
+        time: datetime = msgspec.convert(value, _OFFSET_TIME).astimezone(UTC)
+    except (msgspec.ValidationError, OverflowError):
+        raise ValueError(_INSTANT_RULE) from None
+    return Instant.combine(time.date(), time.timetz())
 
 
 def encode_custom(value: object) -> object:
@@ -144,6 +159,8 @@ def encode_custom(value: object) -> object:
         return str(value)
     if isinstance(value, Decimal):
         return decimal_text(value)
+    if isinstance(value, datetime):
+        return utc_text(value)
     raise NotImplementedError(f"no rule to write {type(value).__name__}")
 
 
@@ -153,6 +170,20 @@ def decimal_text(value: Decimal) -> str:
         return "0"
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def utc_text(value: datetime) -> str:
+    """The one spelling of a time: RFC 3339 with `Z`, no trailing zeros behind the second.
+
+    Raises:
+        ValueError: the time has no offset.
+    """
+    if value.tzinfo is None:
+        raise ValueError("a time must have an offset, such as tzinfo=UTC")
+    utc = value.astimezone(UTC)
+    text = utc.replace(microsecond=0, tzinfo=None).isoformat()
+    fraction = f".{utc.microsecond:06d}".rstrip("0") if utc.microsecond else ""
+    return f"{text}{fraction}Z"
 
 
 def to_document(value: msgspec.Struct) -> dict[str, Json]:

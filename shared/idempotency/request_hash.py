@@ -11,16 +11,16 @@ change the spelling of a number. A version that this code does not know was writ
 import functools
 import hashlib
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
 import msgspec
 import rfc8785
 
-from shared.idempotency.errors import DeadLetterReason, NewerVersionError, PermanentError
+from shared.idempotency.errors import NewerVersionError
 from shared.idempotency.json_text import Json
-from shared.idempotency.messages import Message, decimal_text
+from shared.idempotency.messages import Message, decimal_text, utc_text
 
 CURRENT_VERSION: Final = "v1"
 
@@ -95,23 +95,6 @@ def _canonical(value: object) -> Json:
             return [_canonical(item) for item in value]
         case _:
             raise TypeError(f"no canonical form for a field of type {type(value).__name__}")
-
-
-def utc_text(value: datetime) -> str:
-    """RFC 3339 in UTC with `Z`, microseconds without trailing zeros, none where they are zero.
-
-    Raises:
-        PermanentError: `InvalidMessage`, for a time without offset, or one that UTC's calendar does not reach.
-    """
-    if value.tzinfo is None:
-        raise PermanentError(DeadLetterReason.INVALID_MESSAGE, "a time must have an offset, such as Z")
-    try:
-        utc = value.astimezone(UTC)
-    except OverflowError:
-        raise PermanentError(DeadLetterReason.INVALID_MESSAGE, "a time lies outside the years 1 to 9999") from None
-    text = utc.replace(microsecond=0, tzinfo=None).isoformat()
-    fraction = f".{utc.microsecond:06d}".rstrip("0") if utc.microsecond else ""
-    return f"{text}{fraction}Z"
 
 
 _VERSIONS: Final[Mapping[str, Callable[[Message], str]]] = {"v1": _v1}

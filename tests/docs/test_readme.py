@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,23 +12,16 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.running_stack import Stack, running_stack
+from tests.running_stack import Stack, copy_app, running_stack
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ORDERS = ROOT / "samples" / "orders.csv"
-APP = ("function_app.py", "host.json", "blueprints", "ordering", "shared", "infra")
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    app = tmp_path_factory.mktemp("app")
-    for name in APP:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, app / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, app)
-    with running_stack(app) as running:
+    with running_stack(copy_app(tmp_path_factory.mktemp("app"))) as running:
         yield running
 
 

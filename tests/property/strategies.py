@@ -36,7 +36,7 @@ instants = st.datetimes(
     min_value=datetime(1970, 1, 2),  # noqa: DTZ001 - bounds of the strategy; the offset is drawn
     max_value=datetime(2200, 1, 1),  # noqa: DTZ001
     timezones=offsets | st.just(UTC),
-)
+).map(lambda time: Instant.combine(time.date(), time.timetz()))
 amounts = st.decimals(
     min_value=Decimal("-999999999999999"), max_value=Decimal("999999999999999"), places=6, allow_nan=False
 ).map(Money)
@@ -52,7 +52,7 @@ lines = st.builds(
 messages = st.builds(
     Sold,
     sale_id=st.sampled_from(["S1", "s1"]).map(Identifier) | identifiers.map(Identifier),
-    sold_at=st.just(datetime(2024, 2, 29, tzinfo=UTC)) | instants,
+    sold_at=st.just(Instant(2024, 2, 29, tzinfo=UTC)) | instants,
     quantity=st.integers(0, 2) | st.integers(-(2**53) + 1, 2**53 - 1),
     weight=st.sampled_from([0.5, 1.0, -0.0, 0.0]) | st.floats(allow_nan=False, allow_infinity=False),
     buyer=st.none() | st.just("B1").map(Identifier),

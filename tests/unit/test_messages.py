@@ -1,7 +1,7 @@
 """Bytes to messages: every refusal names the field and the rule."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC
 from decimal import Decimal
 from typing import Annotated
 
@@ -66,7 +66,7 @@ def test_a_message_is_read() -> None:
     assert parse_message(json.dumps(sold()).encode(), Sold) == Sold(
         sale_id=Identifier("S1"),
         buyer_id=Identifier("B1"),
-        sold_at=datetime(2024, 2, 29, 11, 0, tzinfo=UTC),
+        sold_at=Instant(2024, 2, 29, 11, 0, tzinfo=UTC),
         quantity=2,
         lines=(Line(sku="x", unit_price=Money("12.50")),),
     )
@@ -253,7 +253,44 @@ def test_an_amount_has_one_spelling(value: str, text: str) -> None:
     assert decimal_text(Decimal(value)) == text
 
 
-def test_a_message_is_stored_as_it_is_sent() -> None:
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2024-02-29T12:00:00Z", Instant(2024, 2, 29, 12, tzinfo=UTC)),
+        ("2024-03-01T00:30:00+01:00", Instant(2024, 2, 29, 23, 30, tzinfo=UTC)),
+        ("2024-02-29T12:00:00.25-05:30", Instant(2024, 2, 29, 17, 30, 0, 250_000, tzinfo=UTC)),
+        ("0001-01-01T00:00:00Z", Instant(1, 1, 1, tzinfo=UTC)),
+    ],
+)
+def test_an_instant_is_in_utc(text: str, utc: Instant) -> None:
+    sold_at = parse_message(json.dumps(sold(soldAt=text)).encode(), Sold).sold_at
+    assert (sold_at, sold_at.tzinfo) == (utc, UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-02-29T12:00:00",
+        "2024-02-30T12:00:00Z",
+        "2024-02-29",
+        "12:00",
+        "",
+        " 2024-02-29T12:00:00Z",
+        1709208000,
+        True,
+        "0001-01-01T00:00:00+01:00",
+        "9999-12-31T23:30:00-01:00",
+    ],
+)
+def test_what_is_no_instant_is_refused_with_the_rule(text: object) -> None:
+    reason, description = refused(sold(soldAt=text))
+    assert reason == DeadLetterReason.INVALID_MESSAGE
+    assert description == (
+        'must be a time with its offset such as "2026-03-02T09:30:00Z", in the years 1 to 9999 - at `$.soldAt`'
+    )
+
+
+def test_a_message_is_stored_in_one_spelling() -> None:
     message = parse_message(json.dumps(sold()).encode(), Sold)
     document = json.loads(json.dumps(to_document(message)))
     assert document == {
@@ -261,7 +298,7 @@ def test_a_message_is_stored_as_it_is_sent() -> None:
         "schemaVersion": 1,
         "saleId": "S1",
         "buyerId": "B1",
-        "soldAt": "2024-02-29T12:00:00+01:00",
+        "soldAt": "2024-02-29T11:00:00Z",
         "quantity": 2,
         "lines": [{"sku": "x", "unitPrice": "12.5"}],
     }

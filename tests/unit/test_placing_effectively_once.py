@@ -1,13 +1,13 @@
 """The app's own consumer takes orders in effectively once."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 
 import pytest
 
 from blueprints.process_order_operation import process_order_operation
 from ordering.orders.operations import OrderLine, OrderPlaced
-from shared.idempotency.messages import Identifier, Money
+from shared.idempotency.messages import Identifier, Instant, Money
 from shared.testing.effectively_once import assert_effectively_once
 
 
@@ -16,7 +16,7 @@ def placed(order_id: str = "A1", *, quantity: int = 1) -> OrderPlaced:
         order_id=Identifier(order_id),
         operation_id=Identifier(order_id),
         sequence=1,
-        occurred_at=datetime(2024, 2, 29, 12, tzinfo=UTC),
+        occurred_at=Instant(2024, 2, 29, 12, tzinfo=UTC),
         currency="GBP",
         lines=(OrderLine(sku="85048", quantity=quantity, unit_price=Money("6.95")),),
     )
