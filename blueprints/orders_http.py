@@ -14,9 +14,11 @@ from blueprints.http_answers import respond
 from blueprints.process_order_operation import process_order_operation
 from ordering.orders.operations import OrderPlaced
 from shared.http.problem import Answer, json_answer, problem
+from shared.idempotency.bounded_read import read_in_time
 from shared.idempotency.errors import DeadLetterReason, PermanentError
 from shared.idempotency.keys import check_identifier, message_id_of
 from shared.idempotency.messages import parse_message, to_document
+from shared.idempotency.ports import StoredDocument
 from shared.idempotency.request_hash import request_hash
 from shared.runtime import runtime
 from shared.servicebus.sender import OutgoingMessage
@@ -81,7 +83,7 @@ async def _post_order(req: func.HttpRequest) -> Answer:
 
 async def _get_order(order_id: str) -> Answer:
     check_identifier("orderId", order_id)
-    stored = await runtime().store(_DOCUMENTS.container).read(order_id, order_id)
+    stored = await _read(order_id, order_id)
     if stored is None:
         return problem(404, f"There is no order {order_id}, or not yet.")
     order = to_document(_DOCUMENTS.read_state(stored))
@@ -93,7 +95,7 @@ async def _get_operation(order_id: str, operation_id: str) -> Answer:
     check_identifier("orderId", order_id)
     check_identifier("operationId", operation_id)
     placing = operation_id == order_id
-    stored = await runtime().store(_DOCUMENTS.container).read(order_id, order_id if placing else f"op:{operation_id}")
+    stored = await _read(order_id, order_id if placing else f"op:{operation_id}")
     if stored is None:
         return problem(404, f"Operation {operation_id} of order {order_id} is not applied, or not yet.")
     return json_answer(
@@ -107,3 +109,9 @@ async def _get_operation(order_id: str, operation_id: str) -> Answer:
             "appliedAt": stored.body["createdAt" if placing else "appliedAt"],
         },
     )
+
+
+async def _read(order_id: str, document_id: str) -> StoredDocument | None:
+    clients = runtime()
+    store, seconds = clients.store(_DOCUMENTS.container), clients.settings.limits.store_call_seconds
+    return await read_in_time(store, order_id, document_id, seconds=seconds)

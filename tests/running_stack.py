@@ -1,5 +1,6 @@
 """The local stack as a user starts it, for an app in any folder."""
 
+import json
 import os
 import shlex
 import shutil
@@ -52,6 +53,14 @@ def copy_app(to: Path) -> Path:
     return to
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the stack, running alone; `ready` is what it printed when it was."""
+
+    process: subprocess.Popen[str]
+    ready: dict[str, str]
+
+
 @contextmanager
 def running_stack(app: Path, settings: dict[str, str] | None = None) -> Iterator[Stack]:
     """Start a stack on free ports, wait until it is ready, stop it, and hold it to a clean end."""
@@ -77,3 +86,20 @@ def until(is_true: Callable[[], bool], what: str, seconds: float = 30.0) -> None
     while not is_true():
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
         time.sleep(0.02)
+
+
+@contextmanager
+def running_part(name: str, app: Path, *arguments: str, settings: dict[str, str] | None = None) -> Iterator[Part]:
+    """Start one part of the stack alone: servicebus, cosmos or functions. It logs into the app's folder."""
+    command = [sys.executable, "-m", f"devstack.{name}", *arguments]
+    with (
+        (app / f"{name}.log").open("w", encoding="utf-8") as log,
+        subprocess.Popen(  # noqa: S603 - our own interpreter
+            command, cwd=ROOT, env=os.environ | (settings or {}), stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            yield Part(process, json.loads(process.stdout.readline()))
+        finally:
+            process.kill()

@@ -7,13 +7,13 @@ Invariants, each at the place where it could be broken:
 """
 
 import asyncio
-from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, assert_never
 
 from shared.idempotency.admission import Duplicate, Fresh, Mismatch, OwnWrite, admit
 from shared.idempotency.backoff import Limits, pause_before_next_try, wait_before_try
+from shared.idempotency.bounded_read import read_in_time
 from shared.idempotency.composition import Run, compose
 from shared.idempotency.consumer import Consumer
 from shared.idempotency.decisions import Apply, Ignore, Reject
@@ -185,7 +185,7 @@ class Engine[M: Message, S: State]:
         return step
 
     async def _by_marker(self, run: Run[M]) -> Disposition | None:
-        marker = await self._bounded(self.store.read(run.partition, self.consumer.marker_id(run.message)))
+        marker = await self._stored(run, self.consumer.marker_id(run.message))
         match admit(None if marker is None else marker.body, run.message, run.attempt_id):
             case Fresh():
                 return None
@@ -204,7 +204,7 @@ class Engine[M: Message, S: State]:
         # What creates its own marker need not look first: if the document exists, the create says so.
         if self.consumer.documents.marks_itself(run.message):
             return None
-        return await self._bounded(self.store.read(run.partition, run.partition))
+        return await self._stored(run, run.partition)
 
     async def _commit(self, run: Run[M], writes: tuple[Write, ...]) -> CommitOutcome:
         try:
@@ -213,9 +213,5 @@ class Engine[M: Message, S: State]:
         except TimeoutError:
             return OutcomeUnknown("no answer to the commit in time")
 
-    async def _bounded(self, reading: Awaitable[StoredDocument | None]) -> StoredDocument | None:
-        try:
-            async with asyncio.timeout(self.limits.store_call_seconds):
-                return await reading
-        except TimeoutError:
-            raise StoreUnavailableError("no answer to a read in time") from None
+    async def _stored(self, run: Run[M], document_id: str) -> StoredDocument | None:
+        return await read_in_time(self.store, run.partition, document_id, seconds=self.limits.store_call_seconds)

@@ -12,7 +12,7 @@ from shared.idempotency.decisions import Decision, Reject
 from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry, Step, TryAgain, step_after
 from shared.idempotency.engine import Engine
 from shared.idempotency.messages import Message
-from shared.idempotency.ports import (
+from shared.idempotency.ports import CommitOutcome, Store, StoredDocument, Write
     CommitOutcome,
     Committed,
     Create,
@@ -125,10 +125,10 @@ def test_an_engine_that_rejects_without_reading_the_marker_is_caught(monkeypatch
 
 
 def test_a_delivery_that_never_ends_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def bounded(self: Engine[PointsGranted, Points], reading: object) -> object:
-        return await reading  # type: ignore[misc] # without its time-out
+    async def read(store: Store, partition: str, document_id: str, *, seconds: float) -> StoredDocument | None:
+        return await store.read(partition, document_id)  # without its time-out
 
-    monkeypatch.setattr(Engine, "_bounded", bounded)
+    monkeypatch.setattr("shared.idempotency.engine.read_in_time", read)
     text = broken([grant("g1")])
     assert text.startswith("store call 1 (read c1) never answers, and is not applied")
     assert text.endswith("a delivery never ends")
