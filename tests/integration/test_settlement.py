@@ -86,7 +86,9 @@ async def test_lone_surrogates_become_question_marks(host: SettlementService) ->
     ],
     ids=lambda value: value.name if isinstance(value, grpc.StatusCode) else "",
 )
-async def test_a_refusal_raises_with_the_status_alone(host: SettlementService, code: grpc.StatusCode, text: str) -> None:
+async def test_a_refusal_raises_with_the_status_alone(
+    host: SettlementService, code: grpc.StatusCode, text: str
+) -> None:
     host.refusal = (code, text)
     with pytest.raises(SettlementError) as raised:
         await dead_letter(host)

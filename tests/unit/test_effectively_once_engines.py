@@ -12,7 +12,7 @@ from shared.idempotency.decisions import Decision, Reject
 from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry, Step, TryAgain, step_after
 from shared.idempotency.engine import Engine
 from shared.idempotency.messages import Message
-from shared.idempotency.ports import CommitOutcome, Store, StoredDocument, Write
+from shared.idempotency.ports import (
     CommitOutcome,
     Committed,
     Create,
@@ -20,6 +20,8 @@ from shared.idempotency.ports import CommitOutcome, Store, StoredDocument, Write
     Document,
     MarkerExists,
     OutcomeUnknown,
+    Store,
+    StoredDocument,
     Throttled,
     Write,
 )
