@@ -46,22 +46,25 @@ class Link[L: Closeable]:
         async with asyncio.timeout(self._use_seconds), self._turn:
             if self._link is None:
                 self._link = self._open_link()
+            link = self._link
             try:
-                yield self._link
+                yield link
             except BaseException:
                 # Whatever went wrong, cancellation included: what the link is in the middle of is not known.
-                self._discard(self._link)
-                self._link = None
+                self._discard(link)
                 raise
 
     async def close(self) -> None:
         """Close the link and wait for those that were discarded."""
         if self._link is not None:
             self._discard(self._link)
-            self._link = None
         await asyncio.gather(*self._closing)
 
     def _discard(self, link: L) -> None:
+        # Closed in the middle of this use: once is enough.
+        if self._link is not link:
+            return
+        self._link = None
         # Closing may hang as the use did; nobody waits for it.
         task = asyncio.create_task(_close(link))
         self._closing.add(task)
