@@ -4,9 +4,9 @@ The content of a `model_binding_data` with version "1.0", source "AzureServiceBu
 "application/octet-stream": the lock token, then the AMQP message's sections in the standard's order, without gaps.
 This is the second delivery of the message: the broker's delivery-count is 1, and the host raises it by one.
 
-Written by hand from the standard's encodings: `00 53 xx` a section's descriptor, `c0` list8 and `c1` map8 (size, count),
-`a1` str8, `a3` sym8, `a0` vbin8 (length), `98` uuid, `81` long, `83` timestamp (milliseconds since 1970), `70` uint,
-`52` smalluint, `54` smallint, `41` true, `40` null.
+Written by hand from the standard's encodings: `00 53 xx` a section's descriptor; `c0` list8 and `c1` map8 (size,
+count); `a1` str8, `a3` sym8, `a0` vbin8 (length); `98` uuid, `81` long, `83` timestamp (milliseconds since 1970),
+`70` uint, `52` smalluint, `54` smallint, `41` true, `40` null.
 
 Source: OASIS AMQP 1.0 part 1 section 1.6 (encodings) and part 3 section 3.2 (sections); the layout was measured on the
 Functions host 4.1037 with Service Bus extension 5.x.
@@ -70,7 +70,7 @@ FROM_BROKER: Final = BROKER_HEADER + MESSAGE_ANNOTATIONS + SENDERS_SECTIONS
 CONTENT: Final = TOKEN_OCTETS + HEADER + DELIVERY_ANNOTATIONS + MESSAGE_ANNOTATIONS + SENDERS_SECTIONS
 
 
-@dataclass(frozen=True)
+@dataclass
 class BindingData:
     """A `model_binding_data` as the worker library hands it to a converter."""
 
