@@ -20,9 +20,9 @@ from shared.settings import Settings
 from shared.telemetry import quiet_sdks
 
 if TYPE_CHECKING:
-    from azure.cosmos.aio import CosmosClient
     from azure.servicebus.aio import ServiceBusClient
 
+    from shared.cosmos.client import Database
     from shared.cosmos.store import CosmosStore
     from shared.servicebus.sender import QueueProbe, QueueSender
     from shared.servicebus.settlement import Settlement
@@ -75,8 +75,7 @@ class Runtime:
         from shared.cosmos.store import CosmosStore
 
         if container not in self._stores:
-            database = self._cosmos.get_database_client(self.settings.cosmos.database)
-            self._stores[container] = CosmosStore(database.get_container_client(container))
+            self._stores[container] = CosmosStore(self._database, container)
         return self._stores[container]
 
     def sender(self, queue: str) -> "QueueSender":
@@ -110,10 +109,11 @@ class Runtime:
         return Settlement(target, deadline_seconds=self.settings.settlement_seconds)
 
     @cached_property
-    def _cosmos(self) -> "CosmosClient":
-        from shared.cosmos.client import open_client
+    def _database(self) -> "Database":
+        from shared.cosmos.client import Database, open_client
 
-        return open_client(self.settings.cosmos, call_seconds=self.settings.limits.store_call_seconds)
+        client = open_client(self.settings.cosmos, call_seconds=self.settings.limits.store_call_seconds)
+        return Database(client, self.settings.cosmos.database)
 
     @cached_property
     def _service_bus(self) -> "ServiceBusClient":

@@ -8,9 +8,9 @@ from typing import Any, Final, assert_never
 
 import msgspec
 from azure.core.exceptions import AzureError
-from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
+from shared.cosmos.client import Database
 from shared.cosmos.outcomes import commit_outcome, is_missing, read_error
 from shared.idempotency.ports import CommitOutcome, Committed, Create, Replace, StoredDocument, TooLarge, Write
 
@@ -25,12 +25,14 @@ _SYSTEM_FIELDS: Final = frozenset({"_rid", "_self", "_etag", "_attachments", "_t
 class CosmosStore:
     """Documents of one container. Session consistency: this client reads what it wrote, and what refused its write."""
 
-    def __init__(self, container: ContainerProxy) -> None:
-        self._container = container
+    def __init__(self, database: Database, container: str) -> None:
+        self._database = database
+        self._container = database.container(container)
 
     async def read(self, partition: str, document_id: str) -> StoredDocument | None:
         """Point read: one call. See the port for what is raised."""
         try:
+            await self._database.enter()
             found = await self._container.read_item(document_id, partition_key=partition)
         except CosmosHttpResponseError as error:
             if is_missing(error):
@@ -46,6 +48,7 @@ class CosmosStore:
         if too_large := _too_large(writes):
             return too_large
         try:
+            await self._database.enter()
             match writes:
                 case [Create(body)]:
                     await self._container.create_item(body, no_response=True)

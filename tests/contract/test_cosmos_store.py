@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from shared.cosmos.client import open_client
+from shared.cosmos.client import Database, open_client
 from shared.cosmos.store import CosmosStore
 from shared.settings import Settings
 from tests.contract.store_contract import CASES, PARTITION_KEY, Case
@@ -46,7 +46,7 @@ async def store(connection_string: str) -> AsyncIterator[CosmosStore]:
         }
     )
     async with open_client(settings.cosmos, call_seconds=10) as client:
-        yield CosmosStore(client.get_database_client(settings.cosmos.database).get_container_client("orders"))
+        yield CosmosStore(Database(client, settings.cosmos.database), "orders")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
