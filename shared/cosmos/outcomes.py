@@ -6,6 +6,7 @@ error says anything about the outcome.
 """
 
 from typing import Final
+from urllib.parse import urlsplit
 
 from azure.core.exceptions import AzureError, ClientAuthenticationError
 from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
@@ -43,6 +44,10 @@ def commit_outcome(error: AzureError | ValueError | TypeError) -> CommitOutcome:
             return _by_status(
                 int(error.status_code or 0), _sub_status(error), first=error.error_index == 0, after=_retry_after(error)
             )
+        case CosmosHttpResponseError() if not _is_about_documents(error):
+            # Of the account or the container, which the SDK reads beforehand: no message is at fault.
+            status = int(error.status_code or 0)
+            return AccessDenied(status) if status in {401, 403, 404} else OutcomeUnknown(f"status {status}")
         case CosmosHttpResponseError():
             return _by_status(int(error.status_code or 0), _sub_status(error), first=True, after=_retry_after(error))
         case ClientAuthenticationError():
@@ -84,7 +89,8 @@ def read_error(error: AzureError | ValueError | TypeError) -> StoreUnavailableEr
     if not isinstance(error, CosmosHttpResponseError):
         return StoreUnavailableError(f"read: {type(error).__name__}")
     status, sub_status = int(error.status_code or 0), _sub_status(error)
-    if status in {401, 403} or (status == 404 and sub_status == _OWNER_MISSING):
+    is_missing_owner = status == 404 and (sub_status == _OWNER_MISSING or not _is_about_documents(error))
+    if status in {401, 403} or is_missing_owner:
         return StoreAccessError(f"store access denied {status}")
     return StoreUnavailableError(
         f"read: status {status}", retry_after_seconds=_retry_after(error) if status == 429 else 0.0
@@ -93,7 +99,17 @@ def read_error(error: AzureError | ValueError | TypeError) -> StoreUnavailableEr
 
 def is_missing(error: CosmosHttpResponseError) -> bool:
     """Whether a read's error says that the document does not exist, and not that something else is missing."""
-    return error.status_code == 404 and _sub_status(error) == 0
+    return error.status_code == 404 and _sub_status(error) == 0 and _is_about_documents(error)
+
+
+def _is_about_documents(error: CosmosHttpResponseError) -> bool:
+    """Whether the request that failed was one on documents.
+
+    Source: REST API reference: documents lie under `/docs`; a container that is missing is itself a 404 without
+    sub-status when the SDK reads it, and a 404 with 1003 only when its documents are asked for.
+    """
+    request = getattr(error.response, "request", None)
+    return request is None or "/docs" in urlsplit(request.url).path
 
 
 def _sub_status(error: CosmosHttpResponseError | CosmosBatchOperationError) -> int:
