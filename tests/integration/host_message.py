@@ -65,6 +65,9 @@ APPLICATION_PROPERTIES: Final = (
 
 DATA: Final = bytes.fromhex("00 53 75  a0 14") + b'{"orderId":"489434"}'
 
+# From the nulls after message-id on.
+_AFTER_MESSAGE_ID: Final = PROPERTIES[6 + 2 + len(MESSAGE_ID) :]
+
 SENDERS_SECTIONS: Final = PROPERTIES + APPLICATION_PROPERTIES + DATA
 FROM_BROKER: Final = BROKER_HEADER + MESSAGE_ANNOTATIONS + SENDERS_SECTIONS
 CONTENT: Final = TOKEN_OCTETS + HEADER + DELIVERY_ANNOTATIONS + MESSAGE_ANNOTATIONS + SENDERS_SECTIONS
@@ -83,3 +86,24 @@ class BindingData:
 def with_sections(*, header: bytes = HEADER, senders: bytes = SENDERS_SECTIONS) -> BindingData:
     """The same delivery with other sections."""
     return BindingData(TOKEN_OCTETS + header + DELIVERY_ANNOTATIONS + MESSAGE_ANNOTATIONS + senders)
+
+
+def with_count(delivery_count: int) -> BindingData:
+    """The same message at another delivery."""
+    return with_sections(header=header_of(delivery_count))
+
+
+def header_of(delivery_count: int) -> bytes:
+    """The header at another delivery, up to the 255th."""
+    return HEADER[:-1] + bytes([delivery_count])
+
+
+def properties_with(message_id: bytes) -> bytes:
+    """The same properties with another message-id, encoded."""
+    fields = message_id + _AFTER_MESSAGE_ID
+    return bytes.fromhex("00 53 73 c0") + bytes([1 + len(fields), 11]) + fields
+
+
+def data_of(body: bytes) -> bytes:
+    """A data section: `b0` is vbin32."""
+    return bytes.fromhex("00 53 75 b0") + len(body).to_bytes(4) + body

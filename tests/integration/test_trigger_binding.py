@@ -26,19 +26,14 @@ from tests.integration.host_message import (
     SENDERS_SECTIONS,
     TRACEPARENT,
     BindingData,
+    properties_with,
     with_sections,
 )
 
-# The same properties whose message-id is another type of the standard's `message-id`.
-AFTER_MESSAGE_ID = PROPERTIES[PROPERTIES.index(b"\x40\x40\x40\x40\x40") :]
+# The other types of the standard's message-id.
 UUID_ID = bytes.fromhex("98 00112233445566778899aabbccddeeff")
 ULONG_ID = bytes.fromhex("80 00000000000004d2")
 BINARY_ID = bytes.fromhex("a0 03") + b"m-1"
-
-
-def properties(message_id: bytes) -> bytes:
-    fields = message_id + AFTER_MESSAGE_ID
-    return bytes.fromhex("00 53 73 c0") + bytes([1 + len(fields), 11]) + fields
 
 
 def received(data: BindingData) -> Delivery:
@@ -93,7 +88,8 @@ def test_the_worker_library_finds_the_converter_by_the_annotation() -> None:
     ids=["uuid", "ulong", "binary"],
 )
 def test_a_message_id_of_another_type_is_read_as_text(message_id: bytes, text: str) -> None:
-    assert received(with_sections(senders=properties(message_id) + DATA)).message_id == text
+    delivery = received(with_sections(senders=properties_with(message_id) + DATA))
+    assert (delivery.message_id, delivery.session_id, delivery.body) == (text, "489434", BODY)
 
 
 def test_a_message_without_properties_has_no_ids_and_no_trace() -> None:
