@@ -19,8 +19,8 @@ def delivery_of(message: ServiceBusReceivedMessage) -> Delivery:
         message_id=_text(message.message_id) or "",
         session_id=_text(message.session_id),
         sequence_number=message.sequence_number or 0,
-        # The broker counts from 0, the host's raw message from 1; never below 1 here.
-        delivery_count=max(1, message.delivery_count or 1),
+        # The broker counts from 0, the host's raw message from 1; an absent header is a first delivery.
+        delivery_count=message.delivery_count or 1,
         body=b"".join(message.body) if message.body_type is AmqpMessageBodyType.DATA else None,
         traceparent=_text(traceparent),
     )
