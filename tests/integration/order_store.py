@@ -17,9 +17,10 @@ from shared.idempotency.backoff import Limits
 from shared.idempotency.disposition import Disposition
 from shared.idempotency.engine import Engine
 from shared.idempotency.messages import parse_message
+from shared.runtime import SystemRandom
 from shared.settings import CosmosSettings
 from shared.testing.deliveries import delivery_of
-from shared.testing.manual_clock import ManualClock, SequenceRandom
+from shared.testing.manual_clock import ManualClock
 
 DATABASE = "ordering"
 KEY = "dGhlIGtleSBvZiB0aGUgdGVzdHM="
@@ -48,7 +49,7 @@ class OrderStore:
 
     database: Database
     container: str = "orders"
-    random: SequenceRandom = field(default_factory=SequenceRandom)
+    random: SystemRandom = field(default_factory=SystemRandom)
     limits: Limits = field(default_factory=Limits)
 
     @property

@@ -56,13 +56,15 @@ class Call:
     """One request.
 
     Attributes:
-        kind: `read`, `create` or `batch` of items; `metadata` for all else.
+        kind: `read`, `query`, `create` or `batch` of items; `metadata` for all else.
+        path: of its URL; `/` is the account.
         headers: its headers.
         body: its body.
         status: the store's answer, None where it has none.
     """
 
     kind: str
+    path: str
     headers: Mapping[str, str]
     body: bytes
     status: int | None
@@ -161,7 +163,7 @@ class StoreProxy:
             return web.Response(status=answer.status, headers=headers, body=await answer.read())
 
     def _note(self, request: web.Request, kind: str, body: bytes, status: int | None) -> None:
-        self.calls.append(Call(kind, dict(request.headers), body, status))
+        self.calls.append(Call(kind, request.path, dict(request.headers), body, status))
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 
+import grpc
 import msgspec
 import pytest
 
@@ -13,6 +14,7 @@ from shared.idempotency.errors import ConfigurationError
 from shared.idempotency.messages import to_document
 from shared.runtime import Runtime, SystemClock, runtime
 from shared.servicebus.binding import read_binding_data
+from shared.servicebus.settlement import SettlementError
 from tests.integration.emulators import Emulator
 from tests.integration.host_message import (
     LOCK_TOKEN,
@@ -129,6 +131,16 @@ async def test_what_cannot_be_applied_is_dead_lettered_at_the_workers_host(monke
     assert request.lock_token == LOCK_TOKEN
     assert request.reason == "InvalidMessage"
     assert request.description
+
+
+@pytest.mark.usefixtures("settings")
+async def test_a_dead_letter_that_is_refused_raises_or_the_host_would_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with settlement_service() as host:
+        host.refusal = (grpc.StatusCode.UNKNOWN, "SessionLockLost")
+        monkeypatch.setattr(sys, "argv", ["worker.py", "--functions-uri", f"http://{host.target}/"])
+        with pytest.raises(SettlementError):
+            await deliver(BindingData())
+        await runtime().settlement.close()
 
 
 @pytest.mark.usefixtures("no_settings")

@@ -1,11 +1,12 @@
 """What an order costs, counted on the wire: engine, store, SDK, and every request that goes out."""
 
+import asyncio
 import json
 import uuid
 
 import pytest
 
-from shared.idempotency.disposition import Complete, DeadLetter
+from shared.idempotency.disposition import Complete, DeadLetter, Retry
 from shared.idempotency.ports import Committed, Create, Document, MarkerExists, Replace
 from tests.integration.emulators import Emulator
 from tests.integration.order_store import OrderStore, new_order, order_store
@@ -121,11 +122,24 @@ async def test_throttling_is_waited_for_and_costs_the_message_nothing(orders: Or
     assert (proxy.kinds, proxy.written) == (["batch"] * 3, 2)
 
 
-async def test_a_cold_client_reads_account_and_container_before_its_first_call(
-    proxy: StoreProxy, orders: OrderStore
-) -> None:
+async def test_the_sdk_sends_a_throttled_request_once_more_and_no_longer(orders: OrderStore, proxy: StoreProxy) -> None:
+    proxy.faults.extend([Answered(429, {"x-ms-retry-after-ms": "1"})] * 2)
+    assert await orders.within(tries_max=1).handle(new_order()) == Retry("throttled")
+    assert proxy.kinds == ["batch"] * 2
+
+
+async def test_callers_that_come_at_once_to_a_cold_client_read_the_account_once(proxy: StoreProxy) -> None:
     async with order_store(proxy.port) as cold:
         assert proxy.calls == []
         assert await cold.handle(new_order()) == Complete("applied")
-        assert proxy.kinds.count("batch") == 1
-        assert proxy.kinds[0] == "metadata"
+    alone = account_reads(proxy)
+    assert alone > 0
+    proxy.calls.clear()
+    async with order_store(proxy.port) as cold:
+        dispositions = await asyncio.gather(*(cold.handle(new_order()) for _ in range(10)))
+    assert dispositions == [Complete("applied")] * 10
+    assert account_reads(proxy) == alone
+
+
+def account_reads(proxy: StoreProxy) -> int:
+    return sum(call.path == "/" for call in proxy.calls)

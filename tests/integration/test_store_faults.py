@@ -145,3 +145,21 @@ async def test_a_client_that_is_closed_makes_the_message_come_again(proxy: Store
     disposition = await closed.handle(order)
     assert isinstance(disposition, Retry)
     assert not disposition.alert
+
+
+async def test_an_account_that_hangs_at_the_first_call_is_read_by_the_next(proxy: StoreProxy) -> None:
+    order = new_order()
+    async with order_store(proxy.port) as cold:
+        proxy.metadata_fault = HangingRequest()
+        started = time.monotonic()
+        try:
+            disposition = await cold.within(store_call_seconds=0.3, tries_max=1).handle(order)
+        finally:
+            proxy.metadata_fault = None
+        assert time.monotonic() - started < 2 * 0.3 + SLACK_SECONDS
+        assert isinstance(disposition, Retry)
+        assert await cold.handle(order) == Complete("applied")
+        # The client has its session all the same; the SDK keeps it from the first document on that it has read.
+        for _ in range(2):
+            await cold.store.read(order.order_id, order.order_id)
+        assert "x-ms-session-token" in proxy.calls[-1].headers
