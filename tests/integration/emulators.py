@@ -51,6 +51,9 @@ class Emulator:
     def frozen(self) -> Iterator[None]:
         """Stop it in its tracks: connections stay open, nothing is answered."""
         os.kill(self.process.pid, signal.SIGSTOP)
+        # The signal is on its way; what it answers until then would be answered.
+        _, status = os.waitpid(self.process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
         try:
             yield
         finally:

@@ -159,11 +159,23 @@ async def test_the_turns_of_cancelled_waiters_go_to_the_next(started: asyncio.Ev
 
 async def test_waiting_for_the_turn_counts_into_the_bound(started: asyncio.Event, goes_on: asyncio.Event) -> None:
     bench = Bench(use_seconds=0.05)
-    slow = asyncio.create_task(bench.use(started, goes_on))
+
+    async def outstay() -> None:
+        async with bench.link.use():
+            started.set()
+            try:
+                await never()
+            finally:
+                # Cut off, and still in the middle of something.
+                await goes_on.wait()
+
+    outstaying = asyncio.create_task(outstay())
     await started.wait()
-    waiting = asyncio.create_task(bench.use())
-    results = await asyncio.gather(slow, waiting, return_exceptions=True)
-    assert [type(result) for result in results] == [TimeoutError, TimeoutError]
+    with pytest.raises(TimeoutError):
+        await bench.use()
+    goes_on.set()
+    with pytest.raises(TimeoutError):
+        await outstaying
     await bench.link.close()
     # Whoever got no turn opened nothing.
     assert bench.closes == [1]

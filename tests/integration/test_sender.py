@@ -164,7 +164,7 @@ async def test_close_leaves_nothing_open(broker: Emulator, session_id: str) -> N
     await client.close()
     await asyncio.sleep(0)  # a transport closes its socket in the loop's next round
     assert open_sockets() == sockets
-    assert asyncio.all_tasks() == tasks
+    assert asyncio.all_tasks() <= tasks
 
 
 def open_sockets() -> int:

@@ -115,10 +115,10 @@ async def test_the_channel_works_after_a_refusal(host: SettlementService) -> Non
 async def test_no_answer_raises_at_the_deadline(host: SettlementService) -> None:
     host.answers = False
     started = time.monotonic()
-    async with settlement_of(host.target, deadline_seconds=0.3) as settlement:
+    async with settlement_of(host.target, deadline_seconds=1) as settlement:
         with pytest.raises(SettlementError, match=r"dead-letter: (DEADLINE_EXCEEDED|no answer in time)"):
             await settlement.dead_letter(TOKEN, reason="R", description="D")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 6
     assert len(host.requests) == 1
 
 
