@@ -16,7 +16,8 @@ from shared.idempotency.messages import Identifier, Instant, Message, Money
 
 type Sku = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 type Text = Annotated[str, msgspec.Meta(max_length=500)]
-type Currency = Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$")]
+# max_length: the pattern alone would let a line break follow.
+type Currency = Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$", max_length=3)]
 type Quantity = Annotated[int, msgspec.Meta(ge=-1_000_000_000, le=1_000_000_000)]
 
 _TOTAL_DIGITS: Final = 15
