@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.e2e.clean_stack import clean_stack, deployed_app
 from tests.e2e.outside import Outside
-from tests.running_stack import copy_app, running_stack
 
 
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
-    with running_stack(copy_app(tmp_path_factory.mktemp("app"))) as stack, Outside.of(stack) as opened:
+    with clean_stack(deployed_app(tmp_path_factory.mktemp("app"))) as stack, Outside.of(stack) as opened:
         yield opened

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.clean_stack import deployed_app
 from tests.e2e.orders import order
 from tests.e2e.outside import request
-from tests.running_stack import Part, copy_app, running_part
+from tests.running_stack import Part, running_part, until
 
 BODY = json.dumps(order("unheard")).encode()
 
@@ -27,7 +28,7 @@ class App:
 
 @contextmanager
 def running_app(folder: Path, **settings: str) -> Iterator[App]:
-    app = copy_app(folder / "app")
+    app = deployed_app(folder / "app")
     topology = str(app / "infra" / "topology.json")
     with ExitStack() as stack:
         broker = stack.enter_context(running_part("servicebus", app, "--topology", topology))
@@ -77,14 +78,25 @@ def test_it_is_alive_and_not_ready(cut_off: dict[str, str]) -> None:
     assert "ok" not in answer.json["checks"].values()
 
 
-def test_a_part_that_is_back_is_found_again(tmp_path: Path) -> None:
+def test_the_part_that_hangs_is_named_and_found_again_when_it_is_back(tmp_path: Path) -> None:
     with running_app(tmp_path) as app:
         assert request(app.env, "GET", "/api/health/ready").status == 200
-        for part in (app.broker, app.store):
+        for name, part, other in (("broker", app.broker, "store"), ("store", app.store, "broker")):
             part.process.send_signal(signal.SIGSTOP)
-            assert request(app.env, "GET", "/api/health/ready").status == 503
+            answer = request(app.env, "GET", "/api/health/ready")
+            assert (answer.status, answer.json["checks"][other]) == (503, "ok")
+            assert answer.json["checks"][name] != "ok"
             part.process.send_signal(signal.SIGCONT)
             assert request(app.env, "GET", "/api/health/ready").status == 200
+
+
+def test_an_order_whose_acceptance_was_not_told_is_sent_again_and_placed_once(tmp_path: Path) -> None:
+    with running_app(tmp_path) as app:
+        app.broker.process.send_signal(signal.SIGSTOP)
+        assert request(app.env, "POST", "/api/orders", BODY).status == 503
+        app.broker.process.send_signal(signal.SIGCONT)
+        assert request(app.env, "POST", "/api/orders", BODY).status == 202
+        until(lambda: request(app.env, "GET", "/api/orders/unheard").status == 200, "the order")
 
 
 def test_wrong_settings_are_not_ready_and_named_in_the_log(tmp_path: Path) -> None:
