@@ -1,6 +1,7 @@
 """A broker or store that dies or hangs, or settings that are wrong: the app says so, and accepts nothing."""
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.clean_stack import deployed_app
-from tests.e2e.orders import order
+from tests.e2e.orders import changed, order
 from tests.e2e.outside import request
 from tests.running_stack import Part, running_part, until
 
@@ -36,8 +37,8 @@ def running_app(folder: Path, **settings: str) -> Iterator[App]:
         env = {
             "ServiceBusConnection": broker.ready["connectionString"],
             "CosmosConnection": store.ready["connectionString"],
-            "SEND_SECONDS": "2",
-            "STORE_CALL_SECONDS": "1",
+            "SEND_SECONDS": "3",
+            "STORE_CALL_SECONDS": "2",
             **settings,
         }
         host = stack.enter_context(running_part("functions", app, "--app", str(app), settings=env))
@@ -80,23 +81,36 @@ def test_it_is_alive_and_not_ready(cut_off: dict[str, str]) -> None:
 
 def test_the_part_that_hangs_is_named_and_found_again_when_it_is_back(tmp_path: Path) -> None:
     with running_app(tmp_path) as app:
-        assert request(app.env, "GET", "/api/health/ready").status == 200
+
+        def is_ready() -> bool:
+            return request(app.env, "GET", "/api/health/ready").status == 200
+
+        until(is_ready, "a ready app")
         for name, part, other in (("broker", app.broker, "store"), ("store", app.store, "broker")):
             part.process.send_signal(signal.SIGSTOP)
             answer = request(app.env, "GET", "/api/health/ready")
             assert (answer.status, answer.json["checks"][other]) == (503, "ok")
             assert answer.json["checks"][name] != "ok"
             part.process.send_signal(signal.SIGCONT)
-            assert request(app.env, "GET", "/api/health/ready").status == 200
+            until(is_ready, f"the {name} again")
 
 
 def test_an_order_whose_acceptance_was_not_told_is_sent_again_and_placed_once(tmp_path: Path) -> None:
     with running_app(tmp_path) as app:
+
+        def post(body: bytes) -> int:
+            return request(app.env, "POST", "/api/orders", body).status
+
         app.broker.process.send_signal(signal.SIGSTOP)
-        assert request(app.env, "POST", "/api/orders", BODY).status == 503
+        assert post(BODY) == 503
         app.broker.process.send_signal(signal.SIGCONT)
-        assert request(app.env, "POST", "/api/orders", BODY).status == 202
-        until(lambda: request(app.env, "GET", "/api/orders/unheard").status == 200, "the order")
+        until(lambda: post(BODY) == 202, "the broker again")
+        # Another request under the id comes behind whatever was sent before it.
+        assert post(json.dumps(changed(order("unheard"))).encode()) == 202
+        log = tmp_path / "app" / "functions.log"
+        until(lambda: "RequestHashMismatch" in log.read_text(encoding="utf-8"), "the end of the last one")
+    outcomes = re.findall(r"disposition=\S+ outcome=(\S+)", log.read_text(encoding="utf-8"))
+    assert outcomes == ["applied", "RequestHashMismatch"]
 
 
 def test_wrong_settings_are_not_ready_and_named_in_the_log(tmp_path: Path) -> None:
