@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-_APP = ("function_app.py", "host.json", "blueprints", "ordering", "shared", "infra")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +41,13 @@ class Stack:
         until(lambda: len(self.dispositions()) >= count, f"{count} dispositions")
 
 
-def copy_app(to: Path) -> Path:
-    """Copy the app of this repository, as it is deployed, with the topology that the stack needs."""
-    to.mkdir(exist_ok=True)
-    for name in _APP:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, to)
+def deployed_app(to: Path) -> Path:
+    """Copy what `.funcignore` lets through, and the topology, which only the stack needs."""
+    lines = (ROOT / ".funcignore").read_text(encoding="utf-8").splitlines()
+    patterns = [line for line in lines if line and not line.startswith("#")]
+    shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns(*patterns), dirs_exist_ok=True)
+    (to / "infra").mkdir()
+    shutil.copy(ROOT / "infra" / "topology.json", to / "infra")
     return to
 
 

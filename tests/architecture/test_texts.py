@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.architecture.sources import DEPLOYED, ROOT, tracked
-from tests.running_stack import copy_app
+from tests.running_stack import deployed_app
 
 BINARY = {".bin", ".png"}
 
@@ -46,8 +46,10 @@ def test_no_file_names_the_machine_it_was_written_on() -> None:
 
 
 def test_what_is_deployed_runs_alone(tmp_path: Path) -> None:
-    app = copy_app(tmp_path / "app")
-    assert {path.name for path in app.iterdir()} == {*DEPLOYED, "host.json", "infra"}
+    app = deployed_app(tmp_path / "app")
+    assert {path.name for path in app.iterdir()} == {
+        *DEPLOYED, "host.json", "requirements.txt", "constraints.txt", "infra",
+    }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", "import function_app, shared; print(shared.__file__)"],
         cwd=app,

@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.running_stack import Stack, copy_app, running_stack
+from tests.running_stack import Stack, deployed_app, running_stack
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -21,7 +21,7 @@ ORDERS = ROOT / "samples" / "orders.csv"
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with running_stack(copy_app(tmp_path_factory.mktemp("app"))) as running:
+    with running_stack(deployed_app(tmp_path_factory.mktemp("app"))) as running:
         yield running
 
 

@@ -1,31 +1,17 @@
-"""The app as it is deployed, on a running stack that is held to leave nothing behind.
-
-No process may be left, and no secret or body in a log.
-"""
+"""A running stack that is held to leave nothing behind: no process, and no secret or body in a log."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from tests.running_stack import ROOT, Stack, running_stack
+from tests.running_stack import Stack, running_stack
 
 SECRET: Final = "Pommernkatze"  # noqa: S105 - a word to look for, no password
 """A word for bodies; no log may hold it."""
 
 PARTS: Final = ("servicebus", "cosmos", "functions")
-
-
-def deployed_app(to: Path) -> Path:
-    """Copy what `.funcignore` lets through, and the topology, which only the stack needs."""
-    lines = (ROOT / ".funcignore").read_text(encoding="utf-8").splitlines()
-    patterns = [line for line in lines if line and not line.startswith("#")]
-    shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns(*patterns), dirs_exist_ok=True)
-    (to / "infra").mkdir()
-    shutil.copy(ROOT / "infra" / "topology.json", to / "infra")
-    return to
 
 
 @contextmanager

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.clean_stack import clean_stack, deployed_app
+from tests.e2e.clean_stack import clean_stack
 from tests.e2e.outside import Outside
+from tests.running_stack import deployed_app
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import signal
 from collections import Counter
 from pathlib import Path
 
-from tests.e2e.clean_stack import PARTS, clean_stack, deployed_app, processes_of
+from tests.e2e.clean_stack import PARTS, clean_stack, processes_of
 from tests.e2e.orders import message, order
 from tests.e2e.outside import Outside, request
-from tests.running_stack import Stack, until
+from tests.running_stack import Stack, deployed_app, until
 
 ORDERS = [order(f"stopped-{number}") for number in range(50)]
 """Fewer than host.json lets run at once."""

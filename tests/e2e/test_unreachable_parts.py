@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.clean_stack import deployed_app
 from tests.e2e.orders import changed, order
 from tests.e2e.outside import request
-from tests.running_stack import Part, running_part, until
+from tests.running_stack import Part, deployed_app, running_part, until
 
 BODY = json.dumps(order("unheard")).encode()
 

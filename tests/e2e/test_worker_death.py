@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from samples.request_hash import message_id, request_hash
-from tests.e2e.clean_stack import clean_stack, deployed_app
+from tests.e2e.clean_stack import clean_stack
 from tests.e2e.crashing import BYSTANDERS, VICTIM
 from tests.e2e.orders import changed, message, order
 from tests.e2e.outside import Outside
-from tests.running_stack import until
+from tests.running_stack import deployed_app, until
 
 ORDER = order(VICTIM)
 FIRST, COPY, MISMATCH, LAST = STORY = (

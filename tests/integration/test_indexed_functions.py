@@ -16,7 +16,7 @@ from devstack.functions import wire
 from devstack.functions.supervisor.channel import WorkerStreams
 from devstack.functions.supervisor.supervisor import Supervisor
 from tests.integration.emulators import TOPOLOGY
-from tests.running_stack import copy_app
+from tests.running_stack import deployed_app
 
 type Bindings = list[dict[str, Any]]
 
@@ -82,7 +82,7 @@ async def started_worker(app: Path) -> AsyncIterator[tuple[wire.FunctionMetadata
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def functions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, wire.FunctionMetadata]:
-    async with started_worker(copy_app(tmp_path_factory.mktemp("app"))) as indexed:
+    async with started_worker(deployed_app(tmp_path_factory.mktemp("app"))) as indexed:
         assert len({function.name for function in indexed}) == len(indexed)
         return {function.name: function for function in indexed}
 
