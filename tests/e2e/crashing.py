@@ -20,6 +20,7 @@ from azure.core.pipeline.transport import AioHttpTransport
 
 from shared.cosmos.store import CosmosStore
 from shared.idempotency.ports import CommitOutcome, StoredDocument, Write
+from shared.servicebus.sender import OutgoingMessage, QueueSender
 from shared.servicebus.settlement import Settlement
 
 VICTIM: Final = "victim"
@@ -66,10 +67,10 @@ class Crashes:
 
 
 def arm() -> None:
-    """Wrap the app's store and settlement, and the transport of the store's SDK."""
+    """Wrap the app's store, settlement and sender, and the transport of the store's SDK."""
     crashes = Crashes(os.environ["CRASH_PLAN"].split(), Path(os.environ["CRASH_FILES"]))
     commit, read, dead_letter = CosmosStore.commit, CosmosStore.read, Settlement.dead_letter
-    send = AioHttpTransport.send
+    send_message, send_request = QueueSender.send, AioHttpTransport.send
 
     async def crashing_commit(self: CosmosStore, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         if partition != VICTIM:
@@ -90,12 +91,18 @@ def arm() -> None:
         await dead_letter(self, lock_token, reason=reason, description=description)
         await crashes.reach("after-dead-letter")
 
+    async def crashing_send(self: QueueSender, message: OutgoingMessage) -> None:
+        await crashes.reach("before-send")
+        await send_message(self, message)
+        await crashes.reach("after-send")
+
     async def noting_send(self: AioHttpTransport, request: Any, **options: Any) -> Any:  # noqa: ANN401 - the SDK's own
         if request.headers.get("x-ms-documentdb-partitionkey") == json.dumps([VICTIM]):
             crashes.note_call(request.method, request.data)
-        return await send(self, request, **options)
+        return await send_request(self, request, **options)
 
     CosmosStore.commit = crashing_commit  # type: ignore[method-assign]
     CosmosStore.read = crashing_read  # type: ignore[method-assign]
     Settlement.dead_letter = crashing_dead_letter  # type: ignore[method-assign]
+    QueueSender.send = crashing_send  # type: ignore[method-assign]
     AioHttpTransport.send = noting_send

@@ -95,6 +95,25 @@ def test_a_killed_worker_loses_and_doubles_nothing(tmp_path: Path, crash: Crash)
         assert outside.left_in_queue([VICTIM, *BYSTANDERS]) == 0
 
 
+@pytest.mark.parametrize("point", ["before-send", "after-send"])
+def test_a_request_whose_worker_died_is_sent_again_and_places_one_order(tmp_path: Path, point: str) -> None:
+    app, settings = crashing_app(tmp_path, point)
+    body = json.dumps(ORDER).encode()
+    with clean_stack(app, settings) as stack, Outside.of(stack) as outside:
+        outside.send(*(message(order(name)) for name in BYSTANDERS))
+        assert outside.request("POST", "/api/orders", body).status == 500
+        assert outside.request("POST", "/api/orders", body).status == 202
+        # Behind whatever was sent before it.
+        last = message(ORDER, "copy2")
+        outside.send(last)
+        assert outside.outcome(last) == "complete duplicate"
+        outside.settled(*(message_id(order(name)) for name in BYSTANDERS))
+        for order_id in (VICTIM, *BYSTANDERS):
+            assert sorted(outside.partition(order_id)) == sorted([order_id, "out:1"])
+        assert outside.dead_letters() == {}
+        assert outside.left_in_queue([VICTIM, *BYSTANDERS]) == 0
+
+
 def _check_settlements(outside: Outside, crash: Crash, times: int) -> None:
     # The last message of the session is settled after all before it.
     for name, outcome, count in ((FIRST, crash.first, crash.counts[0]), (COPY, "duplicate", crash.counts[1])):
