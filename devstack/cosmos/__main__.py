@@ -9,9 +9,12 @@ import logging
 import secrets
 import signal
 import sys
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from devstack.control import serve_control
+from devstack.cosmos.faults.rules import FaultBook
 from devstack.cosmos.server import NotReadyError, serve
 from devstack.cosmos.store.schema import StoreError
 from devstack.cosmos.store.store import Store
@@ -34,6 +37,7 @@ class Options:
     port: int
     key: str
     data: Path | None
+    control_port: int | None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -61,14 +65,18 @@ async def _run(options: Options) -> None:
         loop.add_signal_handler(number, stop.set)
     key = _decode_key(options.key)
     store = Store(read_topology(options.topology), path=options.data)
-    try:
-        async with serve(store, key, options.host, options.port) as port:
-            endpoint = f"http://{options.host}:{port}/"
-            connection_string = f"AccountEndpoint={endpoint};AccountKey={options.key};"
-            print(json.dumps({"ready": True, "port": port, "connectionString": connection_string}), flush=True)
-            await stop.wait()
-    finally:
-        store.close()
+    ready: dict[str, object] = {"ready": True}
+    async with AsyncExitStack() as stack:
+        stack.callback(store.close)
+        faults = None
+        if options.control_port is not None:
+            faults = FaultBook()
+            ready["control"] = await stack.enter_async_context(serve_control(faults, options.control_port))
+        port = await stack.enter_async_context(serve(store, key, options.host, options.port, faults))
+        endpoint = f"http://{options.host}:{port}/"
+        ready |= {"port": port, "connectionString": f"AccountEndpoint={endpoint};AccountKey={options.key};"}
+        print(json.dumps(ready), flush=True)
+        await stop.wait()
 
 
 def _decode_key(text: str) -> bytes:
@@ -85,9 +93,10 @@ def _parse(arguments: list[str] | None) -> Options:
     parser.add_argument("--port", type=port_number, default=0, help="0: a free one")
     parser.add_argument("--key", help="account key, base64 (default: random)")
     parser.add_argument("--data", type=Path, help="SQLite file (default: in memory)")
+    parser.add_argument("--control-port", type=port_number, help="take faults there, on loopback (default: none)")
     parsed = parser.parse_args(arguments)
     key = parsed.key or base64.b64encode(secrets.token_bytes(_KEY_BYTES)).decode("ascii")
-    return Options(parsed.topology, parsed.host, parsed.port, key, parsed.data)
+    return Options(parsed.topology, parsed.host, parsed.port, key, parsed.data, parsed.control_port)
 
 
 if __name__ == "__main__":

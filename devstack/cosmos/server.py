@@ -7,6 +7,8 @@ from email.utils import formatdate
 import aiohttp
 from aiohttp import web
 
+from devstack.cosmos.faults.middleware import inject
+from devstack.cosmos.faults.rules import FaultBook
 from devstack.cosmos.store.store import Store
 from devstack.cosmos.wire import headers as names
 from devstack.cosmos.wire.auth import authorization_header
@@ -21,14 +23,15 @@ class NotReadyError(Exception):
 
 
 @asynccontextmanager
-async def serve(store: Store, key: bytes, host: str, port: int) -> AsyncIterator[int]:
+async def serve(store: Store, key: bytes, host: str, port: int, faults: FaultBook | None = None) -> AsyncIterator[int]:
     """Serve until the block ends; yields the port (a free one, if 0 was asked) once the server is ready.
 
     Raises:
         OSError: the address cannot be bound.
         NotReadyError: the probe was refused.
     """
-    runner = web.AppRunner(Gateway(store, key).application(), access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS)
+    application = Gateway(store, key).application([] if faults is None else [inject(faults)])
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS)
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port).start()

@@ -2,10 +2,11 @@
 
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from devstack.cosmos.errors import (
     COLLECTION_RID_MISMATCH,
@@ -39,9 +40,9 @@ class Gateway:
         self._key = key
         self._new_uuid = new_uuid
 
-    def application(self) -> web.Application:
+    def application(self, middlewares: Sequence[Middleware] = ()) -> web.Application:
         """The aiohttp application: one handler for all paths, because ids may look like any path."""
-        application = web.Application(client_max_size=BODY_BYTES_MAX)
+        application = web.Application(client_max_size=BODY_BYTES_MAX, middlewares=middlewares)
         application.router.add_route("*", "/{path:.*}", self.handle)
         return application
 

@@ -24,6 +24,7 @@ MAX_ITEM_COUNT: Final = "x-ms-max-item-count"
 PARTITION_KEY: Final = "x-ms-documentdb-partitionkey"
 PARTITION_KEY_RANGE_ID: Final = "x-ms-documentdb-partitionkeyrangeid"
 REQUEST_CHARGE: Final = "x-ms-request-charge"
+RETRY_AFTER: Final = "x-ms-retry-after-ms"
 SESSION_TOKEN: Final = "x-ms-session-token"  # noqa: S105 - a header's name
 SUB_STATUS: Final = "x-ms-substatus"
 

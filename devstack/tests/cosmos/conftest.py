@@ -41,7 +41,7 @@ def start_emulator(topology_file: Path) -> Iterator[StartEmulator]:
         assert process.stdout is not None
         line = json.loads(process.stdout.readline())
         assert line["ready"] is True
-        emulator = Emulator(process, line["port"], line["connectionString"])
+        emulator = Emulator(process, line["port"], line["connectionString"], line.get("control", ""))
         started.append(emulator)
         return emulator
 

@@ -33,6 +33,7 @@ class Emulator:
     process: subprocess.Popen[str]
     port: int
     connection_string: str
+    control: str
 
     def kill(self) -> None:
         """End it as a crash would."""

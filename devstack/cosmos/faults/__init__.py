@@ -1,0 +1,1 @@
+"""Faults that a test asks for: which requests they meet, and what becomes of those."""
