@@ -11,8 +11,10 @@ import logging
 import secrets
 import signal
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
+from devstack.control import serve_control
 from devstack.ports import port_number
 from devstack.servicebus.broker.settings import QueueSettings
 from devstack.servicebus.client import Connection
@@ -27,7 +29,8 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
         queues = load_queues(arguments.topology)
-        asyncio.run(_serve(queues, arguments.host, arguments.port, arguments.key or secrets.token_urlsafe(32)))
+        key = arguments.key or secrets.token_urlsafe(32)
+        asyncio.run(_serve(queues, arguments.host, arguments.port, key, arguments.control_port))
     except TopologyError as error:
         print(f"devstack.servicebus: {error}", file=sys.stderr)
         return 1
@@ -47,23 +50,25 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1", help="where to listen (default: %(default)s)")
     parser.add_argument("--port", type=port_number, default=0, help="0 takes any free one (default: %(default)s)")
     parser.add_argument("--key", help="the shared access key (default: a fresh random one)")
+    parser.add_argument("--control-port", type=port_number, help="take faults there, on loopback (default: none)")
     return parser
 
 
-async def _serve(queues: list[QueueSettings], host: str, port: int, key: str) -> None:
+async def _serve(queues: list[QueueSettings], host: str, port: int, key: str, control_port: int | None) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     server = Server(queues, key=key)
     connection_string = await server.start(host, port)
-    try:
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(server.stop)
         await _probe(connection_string, queues)
         ready = {"ready": True, "port": connection_string.port, "connectionString": str(connection_string)}
+        if control_port is not None:
+            ready["control"] = await stack.enter_async_context(serve_control(server.faults, control_port))
         print(json.dumps(ready), flush=True)
         await stop.wait()
-    finally:
-        await server.stop()
 
 
 async def _probe(connection_string: ConnectionString, queues: list[QueueSettings]) -> None:

@@ -12,7 +12,7 @@ class Deadline:
 
     when: datetime
     number: int
-    action: Callable[[], None] | None = field(compare=False)
+    action: Callable[[], object] | None = field(compare=False)
 
 
 class Deadlines:
@@ -23,7 +23,7 @@ class Deadlines:
         self._count = 0
         self._cancelled = 0
 
-    def add(self, when: datetime, action: Callable[[], None]) -> Deadline:
+    def add(self, when: datetime, action: Callable[[], object]) -> Deadline:
         """Plan an action."""
         self._count += 1
         deadline = Deadline(when, self._count, action)

@@ -135,6 +135,14 @@ class SessionQueue(Queue):
         session.lock = None
         self._offer(session)
 
+    def expire_lock(self, session_id: str) -> bool:
+        """End a session's lock, as its time does; returns whether there was one."""
+        session = self._sessions.get(session_id)
+        if session is None or session.lock is None:
+            return False
+        self.release(session.lock, count_failure=True)
+        return True
+
     def holder(self, lock_token: UUID) -> SessionLock:
         """Return the lock under which a message was delivered.
 
@@ -226,9 +234,4 @@ class SessionQueue(Queue):
 
     def _plan_expiry(self, session_id: str) -> tuple[datetime, Deadline]:
         locked_until = self._surroundings.clock() + self.settings.lock_duration
-        return locked_until, self._surroundings.deadlines.add(locked_until, lambda: self._expire(session_id))
-
-    def _expire(self, session_id: str) -> None:
-        lock = self._sessions[session_id].lock
-        if lock is not None:
-            self.release(lock, count_failure=True)
+        return locked_until, self._surroundings.deadlines.add(locked_until, lambda: self.expire_lock(session_id))

@@ -131,7 +131,7 @@ class Attachments:
             case Node.ENTITY:
                 if address.is_dead_letter_queue:
                     raise NotAllowedError("A dead-letter queue takes no messages from clients.")
-                return QueueSender(link, self._queue(address))
+                return QueueSender(link, self._queue(address), self.namespace.faults)
 
     def _outgoing(self, link: SendingLink, attach: Attach, address: Address) -> OutgoingEndpoint:
         if address.node is not Node.ENTITY:

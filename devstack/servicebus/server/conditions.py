@@ -17,6 +17,7 @@ from devstack.servicebus.broker.errors import (
     SessionLockLostError,
 )
 
+SERVER_BUSY: Final = "com.microsoft:server-busy"
 TIMEOUT: Final = "com.microsoft:timeout"
 ARGUMENT_ERROR: Final = "com.microsoft:argument-error"
 SESSION_CANNOT_BE_LOCKED: Final = "com.microsoft:session-cannot-be-locked"

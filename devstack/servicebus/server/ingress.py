@@ -9,7 +9,8 @@ from devstack.servicebus.amqp.receiving_link import ReceivingLink
 from devstack.servicebus.amqp.types import DecodeError, UInt
 from devstack.servicebus.broker.errors import BrokerError
 from devstack.servicebus.broker.queue import Queue
-from devstack.servicebus.server.conditions import to_amqp
+from devstack.servicebus.faults import FaultBook, LostAcceptance, ServerBusy
+from devstack.servicebus.server.conditions import SERVER_BUSY, to_amqp
 from devstack.servicebus.server.payloads import received_messages, symbol_keys
 
 _logger = logging.getLogger(__name__)
@@ -20,9 +21,10 @@ _CREDIT = 1000
 class QueueSender:
     """Enqueues what arrives; a batch as a whole or not at all."""
 
-    def __init__(self, link: ReceivingLink, queue: Queue) -> None:
+    def __init__(self, link: ReceivingLink, queue: Queue, faults: FaultBook) -> None:
         self.link = link
         self._queue = queue
+        self._faults = faults
         size = queue.settings.max_message_bytes
         link.accept(
             max_message_size=size,
@@ -33,7 +35,15 @@ class QueueSender:
 
     def on_message(self, event: MessageArrived) -> None:
         """Enqueue; the outcome says whether all of it was taken in."""
-        outcome = self._enqueue(event)
+        match self._faults.of_send():
+            case ServerBusy():
+                outcome: Outcome = Rejected(Error(SERVER_BUSY, "The server is busy. Please wait and try again."))
+            case LostAcceptance(applied):
+                if applied:
+                    self._enqueue(event)
+                return
+            case None:
+                outcome = self._enqueue(event)
         if not event.settled:
             self.link.settle(event.delivery_id, outcome)
 

@@ -3,12 +3,17 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from typing import assert_never
 from uuid import UUID, uuid4
 
+from devstack.control import FaultError
 from devstack.servicebus.amqp.performatives import Error
 from devstack.servicebus.broker.broker import Broker
+from devstack.servicebus.broker.errors import EntityNotFoundError
+from devstack.servicebus.broker.session_queue import SessionQueue
 from devstack.servicebus.broker.settings import QueueSettings
 from devstack.servicebus.connection_string import KEY_NAME, ConnectionString
+from devstack.servicebus.faults import Act, DroppedConnections, ExpiredLock, FaultBook
 from devstack.servicebus.server.connection import ServedConnection
 from devstack.servicebus.server.namespace import Namespace
 
@@ -39,7 +44,8 @@ class Server:
         self._key = key
         self._clock = clock
         self._broker = Broker(queues, clock=clock, new_id=new_id)
-        self._namespace = Namespace(self._broker, {KEY_NAME: key}, clock)
+        self.faults = FaultBook(self._act)
+        self._namespace = Namespace(self._broker, {KEY_NAME: key}, clock, self.faults)
         self._connections: set[ServedConnection] = set()
         self._server: asyncio.Server | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -78,6 +84,22 @@ class Server:
         self._broker.expire()
         self._namespace.deliver_events()
         self._after_action()
+
+    def _act(self, fault: Act) -> None:
+        match fault:
+            case ExpiredLock(queue_name, session_id):
+                try:
+                    queue = self._broker.queue(queue_name)
+                except EntityNotFoundError as error:
+                    raise FaultError(str(error)) from error
+                if not isinstance(queue, SessionQueue) or not queue.expire_lock(session_id):
+                    raise FaultError(f"nobody holds session {session_id} of {queue_name}")
+                self.expire()
+            case DroppedConnections():
+                for connection in list(self._connections):
+                    connection.abort()
+            case _:
+                assert_never(fault)
 
     def _connect(self) -> ServedConnection:
         connection = ServedConnection(self._namespace, on_action=self._after_action, on_end=self._connections.discard)

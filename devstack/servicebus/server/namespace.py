@@ -8,6 +8,7 @@ from devstack.servicebus.broker.broker import Broker
 from devstack.servicebus.broker.events import Delivered, SessionGranted, SessionTimedOut
 from devstack.servicebus.broker.plain_queue import Consumer
 from devstack.servicebus.broker.session_queue import SessionLock, SessionRequest
+from devstack.servicebus.faults import FaultBook
 from devstack.servicebus.server.endpoint import BrokerListener, Flushable
 
 type Subject = Consumer | SessionLock | SessionRequest
@@ -20,12 +21,16 @@ class Namespace:
         broker: the core.
         keys: key by key name; any of them grants everything.
         clock: the time, aware and UTC, for the expiry of tokens.
+        faults: what a test asked for.
     """
 
-    def __init__(self, broker: Broker, keys: Mapping[str, str], clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, broker: Broker, keys: Mapping[str, str], clock: Callable[[], datetime], faults: FaultBook
+    ) -> None:
         self.broker = broker
         self.keys = keys
         self.clock = clock
+        self.faults = faults
         self._listeners: dict[Subject, BrokerListener] = {}
         self._to_flush: dict[Flushable, None] = {}
 

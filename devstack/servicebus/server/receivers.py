@@ -51,7 +51,7 @@ class PlainReceiver:
 
     def on_update(self, event: DeliveryUpdated) -> None:
         """Settle a message."""
-        apply_update(event, self._queue.settle)
+        apply_update(event, self._queue.settle, self._namespace.faults.of_settlement())
 
     def on_delivered(self, event: Delivered) -> None:
         """Send a message."""
@@ -143,7 +143,11 @@ class SessionReceiver:
         lock = self.lock
         if lock is None:
             raise RuntimeError("a delivery was settled before its session was granted")
-        apply_update(event, lambda token, outcome: self.queue.settle_held(lock, token, outcome))
+        apply_update(
+            event,
+            lambda token, outcome: self.queue.settle_held(lock, token, outcome),
+            self._namespace.faults.of_settlement(),
+        )
 
     def on_delivered(self, event: Delivered) -> None:
         """Send a message, under the session's lock."""

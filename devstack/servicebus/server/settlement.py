@@ -25,20 +25,27 @@ from devstack.servicebus.amqp.performatives import (
 from devstack.servicebus.amqp.types import Value
 from devstack.servicebus.broker.errors import BrokerError
 from devstack.servicebus.broker.outcomes import Abandon, Complete, DeadLetter, Outcome, Release
+from devstack.servicebus.faults import ForgottenSettlement, LostEcho, SettlementFault
 from devstack.servicebus.server.conditions import to_amqp
 
 REASON: Final = "DeadLetterReason"
 DESCRIPTION: Final = "DeadLetterErrorDescription"
 
 
-def apply_update(event: DeliveryUpdated, settle: Callable[[UUID, Outcome], None]) -> None:
-    """Settle a delivery as its receiver decided, and tell it what became of that.
+def apply_update(
+    event: DeliveryUpdated, settle: Callable[[UUID, Outcome], None], fault: SettlementFault | None
+) -> None:
+    """Settle a delivery as its receiver decided, and tell it what became of that; or let it meet its fault.
 
     The lock token is the delivery's tag, so that a handle from before a reconnect never settles a new lock.
     """
     if isinstance(event.state, Received):
         return
     outcome = _outcome(event.state)
+    if isinstance(fault, ForgottenSettlement) and not isinstance(outcome, Error):
+        outcome = Abandon()
+    if fault == LostEcho(applied=False):
+        return
     if isinstance(outcome, Error):
         echo: DeliveryState | None = Rejected(outcome)
     else:
@@ -47,7 +54,7 @@ def apply_update(event: DeliveryUpdated, settle: Callable[[UUID, Outcome], None]
             echo = Rejected() if isinstance(event.state, Rejected) else event.state
         except BrokerError as error:
             echo = Rejected(to_amqp(error))
-    if not event.settled:
+    if not event.settled and not isinstance(fault, LostEcho):
         event.link.settle(event.delivery_id, echo)
 
 
