@@ -30,12 +30,14 @@ def _options() -> HostOptions:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=port_number, default=0, help="port to listen on (default: a free one)")
     parser.add_argument("--key", default=None, help="key of all functions (default: a random one)")
+    parser.add_argument("--control-port", type=port_number, help="take faults there, on loopback (default: none)")
     arguments = parser.parse_args()
     return HostOptions(
         app=arguments.app.resolve(),
         host=arguments.host,
         port=arguments.port,
         key=arguments.key or secrets.token_urlsafe(32),
+        control_port=arguments.control_port,
     )
 
 
@@ -48,6 +50,7 @@ async def _run(options: HostOptions) -> int:
             "url": url,
             "key": options.key,
             "functions": ready.functions,
+            **({} if ready.control is None else {"control": ready.control}),
         }
         print(json.dumps(line), flush=True)
 

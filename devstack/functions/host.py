@@ -13,7 +13,9 @@ from typing import Final
 
 import grpc
 
+from devstack.control import serve_control
 from devstack.functions import wire
+from devstack.functions.faults import HostFaults
 from devstack.functions.host_json import HostSettings, read_host_json
 from devstack.functions.http.front import HttpFront
 from devstack.functions.http.routes import RouteTable
@@ -35,20 +37,25 @@ class NoFunctionsError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class HostOptions:
-    """The app's directory, where to listen (port 0: a free one), and the key that opens every function."""
+    """The app's directory, where to listen (port 0: a free one), and the key that opens every function.
+
+    `control_port`: where faults are taken, on loopback; None for nowhere.
+    """
 
     app: Path
     host: str
     port: int
     key: str
+    control_port: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ready:
-    """Where the app is served, and its functions' names."""
+    """Where the app is served, its functions' names, and the URL of the control API if there is one."""
 
     port: int
     functions: tuple[str, ...]
+    control: str | None
 
 
 async def serve(options: HostOptions, app_settings: Mapping[str, str], announce: Callable[[Ready], None]) -> None:
@@ -88,7 +95,11 @@ async def serve(options: HostOptions, app_settings: Mapping[str, str], announce:
 
         for listener in listeners:
             await listener.start(fail)
-        announce(Ready(port=port, functions=tuple(trigger.function.name for trigger in triggers)))
+        control = None
+        if options.control_port is not None:
+            control = await cleanup.enter_async_context(serve_control(HostFaults(listeners), options.control_port))
+        names = tuple(trigger.function.name for trigger in triggers)
+        announce(Ready(port=port, functions=names, control=control))
         await _until_recycled(supervisor, failed)
 
 

@@ -53,6 +53,11 @@ class Broker:
             self._faults.clear()
             return self._connection
 
+    def drop(self) -> None:
+        """End the connection without a word; the next one who needs it opens another."""
+        if self._connection is not None:
+            self._connection.abort()
+
     async def close(self) -> None:
         """Close the connection; the broker releases every session that is still held."""
         if self._connection is not None:

@@ -76,6 +76,14 @@ class SessionListener:
             task.add_done_callback(ended)
             self._tasks[task] = slot
 
+    def lose_busy_slots(self) -> int:
+        """Drop the connection, and let the slots whose function is running die with it; returns how many."""
+        busy = [slot for slot in self._slots if slot.is_busy]
+        for slot in busy:
+            slot.die()
+        self._broker.drop()
+        return len(busy)
+
     async def finish(self) -> None:
         """Take no further message, and wait for those that run."""
         for task, slot in self._tasks.items():

@@ -28,6 +28,7 @@ from devstack.servicebus.client import (
     SettlementRejected,
 )
 
+_DEAD_SECONDS: Final = 1.0
 _log = logging.getLogger("Host.ServiceBus")
 
 
@@ -53,6 +54,7 @@ class Slot:
         self._shared: Final = shared
         self._is_busy = False
         self._is_finishing = False
+        self._is_dead = False
 
     @property
     def is_busy(self) -> bool:
@@ -63,9 +65,18 @@ class Slot:
         """End after the message that is running."""
         self._is_finishing = True
 
+    def die(self) -> None:
+        """Take no session any more after the function that is running, as the real listener's slots do."""
+        self._is_dead = True
+
     async def run(self) -> None:
         """Serve sessions until finished or cancelled."""
         while not self._is_finishing:
+            if self._is_dead:
+                # The words that the real host logs, about 60 times a second.
+                _log.error("ServiceBusReceiver has already been closed")
+                await asyncio.sleep(_DEAD_SECONDS)
+                continue
             receiver = await self._accept()
             if receiver is not None:
                 await self._serve(receiver)

@@ -94,6 +94,10 @@ class Connection:
         messages = [entry["message"] for entry in entries] if isinstance(entries, list) else []
         return [Message.parse(message) for message in messages]
 
+    def abort(self) -> None:
+        """End the connection without a word."""
+        self._wire.abort()
+
     async def close(self) -> None:
         """Close the connection; sessions still held are released. Never raises."""
         self._wire.close()

@@ -1,6 +1,6 @@
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,9 +24,10 @@ def start_host(tmp_path: Path) -> Iterator[StartHost]:
         function_app: str,
         host_json: Mapping[str, object] = HOST_JSON,
         settings: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
     ) -> RunningHost:
         app = write_app(tmp_path / f"app{len(started)}", function_app, host_json)
-        host = RunningHost.start(app, tmp_path / f"host{len(started)}.log", settings or {})
+        host = RunningHost.start(app, tmp_path / f"host{len(started)}.log", settings or {}, *options)
         started.append(host)
         return host
 
@@ -100,7 +101,7 @@ def start_session_host(start_host: StartHost, tmp_path: Path) -> StartSessionHos
     """Start a host with the session app on a queue."""
     numbers = itertools.count()
 
-    def start(queue: Queue, connection_string: str, **service_bus: object) -> SessionHost:
+    def start(queue: Queue, connection_string: str, options: Sequence[str] = (), **service_bus: object) -> SessionHost:
         number = next(numbers)
         runs_path, gate_path = tmp_path / f"runs{number}", tmp_path / f"gate{number}"
         runs_path.touch()
@@ -114,7 +115,7 @@ def start_session_host(start_host: StartHost, tmp_path: Path) -> StartSessionHos
             "version": "2.0",
             "extensions": {"serviceBus": {"sessionIdleTimeout": "00:00:00.200"} | service_bus},
         }
-        host = start_host(SESSION_APP.read_text(), host_json, settings)
+        host = start_host(SESSION_APP.read_text(), host_json, settings, options)
         return SessionHost(host, runs_path, gate_path)
 
     return start

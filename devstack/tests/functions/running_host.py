@@ -57,6 +57,7 @@ class RunningHost:
     log_path: Path
     port: int = 0
     functions: list[str] = field(default_factory=list)
+    control: str = ""
 
     @classmethod
     def start(cls, app: Path, log_path: Path, settings: Mapping[str, str], *options: str) -> "RunningHost":
@@ -73,7 +74,7 @@ class RunningHost:
         assert ready["ready"] is True
         assert ready["url"] == f"http://127.0.0.1:{ready['port']}"
         assert ready["key"] == KEY
-        host.port, host.functions = ready["port"], ready["functions"]
+        host.port, host.functions, host.control = ready["port"], ready["functions"], ready.get("control", "")
         return host
 
     @property

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import threading
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +49,28 @@ def test_slots_recover_from_a_lost_connection_busy_ones_too(
     app.wait_for("end", 3)
     # Both slots work: the two sessions ran at once.
     assert [run.at for run in app.runs()[2:]] == ["start", "start", "end", "end"]
+
+
+def test_busy_slots_die_with_their_connection_when_a_test_asks_for_it(
+    broker: BrokerProcess, queue: Queue, start_session_host: StartSessionHost
+) -> None:
+    options = ("--control-port", "0")
+    app = start_session_host(queue, broker.connection_string, options, maxConcurrentSessions=2)
+    queue.send(("a", "a1", "wait"), ("b", "b1", "wait"))
+    app.wait_for("start", 2)
+    rule = b'{"fault":{"type":"deadSlots"}}'
+    with urllib.request.urlopen(f"{app.host.control}/faults", rule) as answer:  # noqa: S310 - loopback
+        assert answer.status == 204
+    app.open_gate()
+    app.wait_for("end", 2)
+    # The broker gives both messages back, and nobody takes them, though the host looks healthy.
+    app.host.wait_for_log("ServiceBusReceiver has already been closed", times=4)
+    assert len(app.runs("start")) == 2
+    assert app.host.worker_pid() > 0
+    assert app.host.stop() == 0
+    after = start_session_host(queue, broker.connection_string)
+    again = after.wait_for("start", 2)
+    assert sorted((run.id, run.count) for run in again) == [("a1", 2), ("b1", 2)]
 
 
 def test_a_broker_that_is_down_at_the_start_is_waited_for(
