@@ -22,6 +22,7 @@ def _options() -> StackOptions:
     parser.add_argument("--servicebus-port", type=port_number, default=0, help="default: a free one")
     parser.add_argument("--cosmos-port", type=port_number, default=0, help="default: a free one")
     parser.add_argument("--functions-port", type=port_number, default=0, help="default: a free one")
+    parser.add_argument("--faults", action="store_true", help="let tests ask each part for faults; see README.md")
     arguments = parser.parse_args()
     if not arguments.app.is_dir():
         parser.error(f"--app: {arguments.app} is no directory")
@@ -30,6 +31,7 @@ def _options() -> StackOptions:
         service_bus_port=arguments.servicebus_port,
         cosmos_port=arguments.cosmos_port,
         functions_port=arguments.functions_port,
+        faults=arguments.faults,
     )
 
 

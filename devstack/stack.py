@@ -22,12 +22,18 @@ _EMULATOR_STOP_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class StackOptions:
-    """The app's directory and the ports; 0 is a free one."""
+    """The app's directory, the ports (0 is a free one), and whether tests may ask for faults."""
 
     app: Path
     service_bus_port: int
     cosmos_port: int
     functions_port: int
+    faults: bool = False
+
+    @property
+    def control(self) -> list[str]:
+        """The arguments by which each part opens its control API, or not."""
+        return ["--control-port", "0"] if self.faults else []
 
 
 async def run_stack(options: StackOptions, workspace: Workspace) -> None:
@@ -42,7 +48,10 @@ async def run_stack(options: StackOptions, workspace: Workspace) -> None:
             "ServiceBusConnection": str(emulators["servicebus"][1]["connectionString"]),
             "CosmosConnection": str(emulators["cosmos"][1]["connectionString"]),
         }
-        await _serve_functions(options, workspace, settings, [child for child, _ in emulators.values()])
+        control = {
+            f"{name.upper()}_CONTROL": str(ready["control"]) for name, (_, ready) in emulators.items() if options.faults
+        }
+        await _serve_functions(options, workspace, settings, control, [child for child, _ in emulators.values()])
 
 
 async def _start_emulators(
@@ -52,7 +61,7 @@ async def _start_emulators(
     ports = {"servicebus": options.service_bus_port, "cosmos": options.cosmos_port}
     children = list[Child]()
     for name, port in ports.items():
-        arguments = ["--topology", topology, "--port", str(port)]
+        arguments = ["--topology", topology, "--port", str(port), *options.control]
         child = await Child.spawn(name, arguments, log_path=_fresh_log(workspace, name))
         cleanup.push_async_callback(child.stop, _EMULATOR_STOP_SECONDS)
         children.append(child)
@@ -61,19 +70,25 @@ async def _start_emulators(
 
 
 async def _serve_functions(
-    options: StackOptions, workspace: Workspace, settings: Mapping[str, str], emulators: list[Child]
+    options: StackOptions,
+    workspace: Workspace,
+    settings: Mapping[str, str],
+    control: Mapping[str, str],
+    emulators: list[Child],
 ) -> None:
     """Run the Functions host, and run it again whenever it recycles itself, with the same port and key."""
     key, port = secrets.token_urlsafe(32), options.functions_port
     log_path = _fresh_log(workspace, "functions")
     while True:
         # In one word: a key may begin with a dash.
-        arguments = ["--app", str(options.app), "--port", str(port), f"--key={key}"]
+        arguments = ["--app", str(options.app), "--port", str(port), f"--key={key}", *options.control]
         functions = await Child.spawn("functions", arguments, log_path=log_path, environment=settings)
         try:
             ready = await functions.ready()
             port = int(str(ready["port"]))
-            workspace.write_env({**settings, "FUNCTIONS_URL": str(ready["url"]), "FUNCTIONS_KEY": key})
+            own_control = {"FUNCTIONS_CONTROL": str(ready["control"])} if options.faults else {}
+            urls = {"FUNCTIONS_URL": str(ready["url"]), "FUNCTIONS_KEY": key}
+            workspace.write_env({**settings, **urls, **control, **own_control})
             print(f"The local stack is ready: {ready['url']} (addresses and keys: {workspace.env_path})", flush=True)
             await _until_recycled(functions, emulators)
         finally:

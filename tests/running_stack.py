@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,12 @@ class Stack:
     def log(self, part: str = "functions") -> str:
         """What a part has logged so far: servicebus, cosmos or functions."""
         return (self.app / ".devstack" / f"{part}.log").read_text(encoding="utf-8", errors="replace")
+
+    def ask_for(self, part: str, fault: dict[str, object], **rule: object) -> None:
+        """Ask a part of a stack that was started with `--faults` for one; devstack/README.md lists them."""
+        url = self.env[f"{part.upper()}_CONTROL"] + "/faults"
+        with urllib.request.urlopen(url, json.dumps({"fault": fault, **rule}).encode()) as answer:  # noqa: S310 - loopback
+            assert answer.status == 204
 
     def dispositions(self) -> list[str]:
         """The app's log lines of settled or retried deliveries."""
@@ -60,9 +67,9 @@ class Part:
 
 
 @contextmanager
-def running_stack(app: Path, settings: dict[str, str] | None = None) -> Iterator[Stack]:
+def running_stack(app: Path, settings: dict[str, str] | None = None, *options: str) -> Iterator[Stack]:
     """Start a stack on free ports, wait until it is ready, stop it, and hold it to a clean end."""
-    command = [sys.executable, "-m", "devstack", "--app", str(app)]
+    command = [sys.executable, "-m", "devstack", "--app", str(app), *options]
     env = os.environ | (settings or {})
     with subprocess.Popen(  # noqa: S603 - our own interpreter
         command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -21,8 +21,12 @@ class ExpiredLock(msgspec.Struct, frozen=True, tag="expiredLock", rename="camel"
     session_id: str
 
 
-class DroppedConnections(msgspec.Struct, frozen=True, tag="droppedConnections", forbid_unknown_fields=True):
-    """At once: every connection ends without a word."""
+class DroppedConnections(
+    msgspec.Struct, frozen=True, tag="droppedConnections", rename="camel", forbid_unknown_fields=True
+):
+    """At once: every connection ends without a word, or only the one that holds a session of this id."""
+
+    session_id: str | None = None
 
 
 class ServerBusy(msgspec.Struct, frozen=True, tag="serverBusy", forbid_unknown_fields=True):

@@ -15,9 +15,9 @@ PARTS: Final = ("servicebus", "cosmos", "functions")
 
 
 @contextmanager
-def clean_stack(app: Path, settings: dict[str, str] | None = None) -> Iterator[Stack]:
+def clean_stack(app: Path, settings: dict[str, str] | None = None, *options: str) -> Iterator[Stack]:
     """Start a stack and stop it; what it leaves behind fails the test."""
-    with running_stack(app, settings) as stack:
+    with running_stack(app, settings, *options) as stack:
         assert len(processes_of(app)) == len(PARTS) + 2  # the stack itself, and the app's worker
         yield stack
     assert processes_of(app) == {}

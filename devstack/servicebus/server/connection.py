@@ -56,6 +56,10 @@ class ServedConnection(AmqpProtocol):
         self._on_end = on_end
         self._attachments = Attachments(namespace, self, Grants(namespace))
 
+    def holds(self, session_id: str) -> bool:
+        """Whether the client holds a session of this id."""
+        return self._attachments.holds(session_id)
+
     def data_received(self, data: bytes) -> None:
         """Act on what the client sent, at the present time."""
         self._namespace.broker.expire()

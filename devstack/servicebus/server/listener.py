@@ -95,9 +95,10 @@ class Server:
                 if not isinstance(queue, SessionQueue) or not queue.expire_lock(session_id):
                     raise FaultError(f"nobody holds session {session_id} of {queue_name}")
                 self.expire()
-            case DroppedConnections():
+            case DroppedConnections(session_id):
                 for connection in list(self._connections):
-                    connection.abort()
+                    if session_id is None or connection.holds(session_id):
+                        connection.abort()
             case _:
                 assert_never(fault)
 

@@ -60,13 +60,16 @@ async def test_a_lock_that_nobody_holds(stepped: SteppedBroker, queue: str, reas
         ask(stepped, {"type": "expiredLock", "queue": queue, "sessionId": "s"})
 
 
-async def test_dropped_connections(stepped: SteppedBroker) -> None:
+@pytest.mark.parametrize("fault", [{"type": "droppedConnections"}, {"type": "droppedConnections", "sessionId": "s"}])
+async def test_dropped_connections(stepped: SteppedBroker, fault: dict[str, Any]) -> None:
     async with client_of(stepped) as client:
         await send(client, "1")
         receiver = client.get_queue_receiver("orders", session_id="s")
         async with receiver:
             (one,) = await receiver.receive_messages(1, max_wait_time=2)
-            ask(stepped, {"type": "droppedConnections"})
+            ask(stepped, {"type": "droppedConnections", "sessionId": "another"})
+            await receiver.session.renew_lock()
+            ask(stepped, fault)
             with pytest.raises(AzureError):
                 await receiver.complete_message(one)
         assert await texts(client) == [("1", 1)]
