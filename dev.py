@@ -80,8 +80,15 @@ def start(arguments: Sequence[str]) -> int:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """Run the tests: all of them on two workers, or what pytest's own arguments name."""
+    """Run the tests: all of them on two workers, what pytest's own arguments name, or a soak of some minutes."""
     python = virtualenv.prepare(ROOT, STATE, DEVELOPMENT)
+    if arguments[:1] == ["--soak"]:
+        code = run_to_end([str(python), "-m", "tests.soak", *arguments[1:]], ROOT)
+        say(
+            "\nNext: "
+            + ("look at what is named above; the seed is in the first line." if code else "python3 dev.py test.")
+        )
+        return code
     code = run_to_end([str(python), "-m", "pytest", *(arguments or ["-n", "2"])], ROOT)
     advice = "python3 dev.py test --last-failed to repeat what failed" if code else "python3 dev.py check"
     say(f"\nNext: {advice}.")
@@ -118,7 +125,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "demo": Command(demo, "demo [--csv FILE]"),
     "start": Command(start, "start [--servicebus-port N] [--cosmos-port N] [--functions-port N]"),
-    "test": Command(test, "test [pytest arguments]"),
+    "test": Command(test, "test [pytest arguments | --soak MINUTES]"),
     "check": Command(check, "check"),
 }
 
