@@ -84,10 +84,7 @@ def test(arguments: Sequence[str]) -> int:
     python = virtualenv.prepare(ROOT, STATE, DEVELOPMENT)
     if arguments[:1] == ["--soak"]:
         code = run_to_end([str(python), "-m", "tests.soak", *arguments[1:]], ROOT)
-        say(
-            "\nNext: "
-            + ("look at what is named above; the seed is in the first line." if code else "python3 dev.py test.")
-        )
+        say(f"\nNext: {'look at what is named above; the first line has the seed' if code else 'python3 dev.py test'}.")
         return code
     code = run_to_end([str(python), "-m", "pytest", *(arguments or ["-n", "2"])], ROOT)
     advice = "python3 dev.py test --last-failed to repeat what failed" if code else "python3 dev.py check"

@@ -46,7 +46,12 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
 def test_without_arguments_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert dev.main([]) == 0
     out = capsys.readouterr().out
-    for command in ("demo [--csv FILE]", "start [--servicebus-port N]", "test [pytest arguments]", "check"):
+    for command in (
+        "demo [--csv FILE]",
+        "start [--servicebus-port N]",
+        "test [pytest arguments | --soak MINUTES]",
+        "check",
+    ):
         assert command in out
     assert out.splitlines()[-1] == "Next: python3 dev.py demo"
 
