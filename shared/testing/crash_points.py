@@ -1,23 +1,34 @@
-"""Crash points: a store whose n-th call goes wrong in a chosen way, and the enumeration of all of them.
+"""Crash points: store calls, sleeps and settlements that go wrong in a chosen way, and the enumeration of all of them.
 
-A worker that dies between two store calls leaves what one leaves that dies before the second; so the store calls are
-all the points there are.
+These are all that a delivery waits for. A worker that dies between two of them leaves what one leaves that dies before
+the second; so they are all the points there are.
 """
 
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from shared.idempotency.errors import StoreUnavailableError
-from shared.idempotency.ports import CommitOutcome, Conflict, OutcomeUnknown, Store, StoredDocument, Throttled, Write
+from shared.idempotency.ports import (
+    Clock,
+    CommitOutcome,
+    Conflict,
+    MarkerExists,
+    OutcomeUnknown,
+    Store,
+    StoredDocument,
+    Throttled,
+    Write,
+)
 
 RETRY_AFTER_SECONDS: Final = 0.5
 
 
 class Fault(StrEnum):
-    """What becomes of one store call."""
+    """What becomes of one call."""
 
     FAILS = "fails before it is applied"
     HANGS = "never answers, and is not applied"
@@ -30,15 +41,23 @@ class Fault(StrEnum):
     APPLIED_TWICE = "is applied, sent again by the SDK, and answers for the second time"
     LANDS_AFTER_ONE_CALL = "loses its answer, and is applied after the next call"
     LANDS_AFTER_TWO_CALLS = "loses its answer, and is applied after the next two calls"
+    MISSES = "finds nothing, on a replica that is behind"
 
 
 READ_FAULTS: Final = (Fault.FAILS, Fault.HANGS, Fault.THROTTLED, Fault.CANCELLED)
-COMMIT_FAULTS: Final = tuple(Fault)
+READ_AFTER_409_FAULTS: Final = (*READ_FAULTS, Fault.MISSES)
+COMMIT_FAULTS: Final = tuple(fault for fault in Fault if fault is not Fault.MISSES)
+
+SLEEP_FAULTS: Final = (Fault.CANCELLED,)
+"""To die after a sleep is to die before the call that follows it."""
+
+SETTLEMENT_FAULTS: Final = (Fault.FAILS,)
+"""Refused, unanswered or never made: the message comes again. If the broker did settle, it does not, whoever knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A store call that was made: its number from 1, what it was in words, and what can go wrong with it."""
+    """A call that was made: its number from 1, what it was in words, and what can go wrong with it."""
 
     number: int
     what: str
@@ -53,6 +72,54 @@ class Point:
     fault: Fault
 
 
+class CrashPoints:
+    """The points of one history.
+
+    Attributes:
+        calls: every call so far, numbered from 1 over the whole history.
+    """
+
+    def __init__(self, points: Sequence[Point] = ()) -> None:
+        """Calls that no point names, or whose fault they cannot meet, go through."""
+        self._faults = {point.call: point.fault for point in points}
+        self.calls: list[Call] = []
+
+    def next(self, what: str, faults: Sequence[Fault]) -> Fault | None:
+        """Count a call; the fault that it meets, None where it goes through."""
+        number = len(self.calls) + 1
+        self.calls.append(Call(number, what, faults))
+        fault = self._faults.get(number)
+        return fault if fault in faults else None
+
+
+class CrashingClock:
+    """A clock whose sleeps are points.
+
+    Attributes:
+        died_asleep: whether a sleep was cancelled.
+    """
+
+    def __init__(self, clock: Clock, points: CrashPoints) -> None:
+        self._clock = clock
+        self._points = points
+        self.died_asleep = False
+
+    def now(self) -> datetime:
+        """The time in UTC."""
+        return self._clock.now()
+
+    def monotonic(self) -> float:
+        """Seconds that never jump."""
+        return self._clock.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, or die asleep."""
+        if self._points.next(f"sleep of {seconds:.3g} s", SLEEP_FAULTS) is Fault.CANCELLED:
+            self.died_asleep = True
+            await _cancelled()
+        await self._clock.sleep(seconds)
+
+
 @dataclass(slots=True)
 class _Late:
     partition: str
@@ -61,22 +128,18 @@ class _Late:
 
 
 class CrashingStore:
-    """A store around another one, with crash points.
+    """A store whose calls are points."""
 
-    Attributes:
-        calls: every call so far, numbered over the whole life of the store.
-    """
-
-    def __init__(self, store: Store, points: Sequence[Point]) -> None:
-        """Wrap `store`; calls that no point names, or whose fault they cannot meet, go through."""
+    def __init__(self, store: Store, points: CrashPoints) -> None:
         self._store = store
-        self._faults = {point.call: point.fault for point in points}
+        self._points = points
         self._late: list[_Late] = []
-        self.calls: list[Call] = []
+        self._refused = False
 
     async def read(self, partition: str, document_id: str) -> StoredDocument | None:
         """Point read. See the port."""
-        fault = await self._next(f"read {document_id}", READ_FAULTS)
+        fault = await self._next(f"read {document_id}", READ_AFTER_409_FAULTS if self._refused else READ_FAULTS)
+        self._refused = False
         match fault:
             case None:
                 return await self._store.read(partition, document_id)
@@ -86,12 +149,25 @@ class CrashingStore:
                 raise StoreUnavailableError("crash point: throttled", retry_after_seconds=RETRY_AFTER_SECONDS)
             case Fault.HANGS:
                 await _for_ever()
+            case Fault.MISSES:
+                return None
             case Fault.CANCELLED:
                 await _cancelled()
         raise AssertionError(f"a read cannot meet: {fault}")
 
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         """Commit. See the port."""
+        outcome = await self._commit(partition, writes)
+        self._refused = isinstance(outcome, MarkerExists)
+        return outcome
+
+    async def land_all(self) -> None:
+        """Apply every commit that is still on its way."""
+        for late in self._late:
+            await self._store.commit(late.partition, late.writes)
+        self._late.clear()
+
+    async def _commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         fault = await self._next(f"commit {', '.join(str(write.body['id']) for write in writes)}", COMMIT_FAULTS)
         match fault:
             case Fault.LANDS_AFTER_ONE_CALL | Fault.LANDS_AFTER_TWO_CALLS:
@@ -125,22 +201,13 @@ class CrashingStore:
                 pass
         return outcome
 
-    async def land_all(self) -> None:
-        """Apply every commit that is still on its way."""
-        for late in self._late:
-            await self._store.commit(late.partition, late.writes)
-        self._late.clear()
-
     async def _next(self, what: str, faults: Sequence[Fault]) -> Fault | None:
-        number = len(self.calls) + 1
-        self.calls.append(Call(number, what, faults))
         for late in self._late:
             late.calls_left -= 1
             if late.calls_left == 0:
                 await self._store.commit(late.partition, late.writes)
         self._late = [late for late in self._late if late.calls_left > 0]
-        fault = self._faults.get(number)
-        return fault if fault in faults else None
+        return self._points.next(what, faults)
 
 
 def one_more(points: Sequence[Point], calls: Sequence[Call]) -> Iterator[tuple[Point, ...]]:

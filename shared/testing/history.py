@@ -10,7 +10,9 @@ from shared.idempotency.disposition import Complete, DeadLetter, Disposition
 from shared.idempotency.engine import Engine
 from shared.idempotency.errors import DeadLetterReason
 from shared.idempotency.messages import Message, State
-from shared.idempotency.ports import Store
+from shared.idempotency.ports import Document, Store
+from shared.testing.coverage import ObservedStore, Situation
+from shared.testing.crash_points import SETTLEMENT_FAULTS, CrashingClock, CrashingStore, CrashPoints, Point
 from shared.testing.deliveries import delivery_of
 from shared.testing.invariants import (
     InvariantError,
@@ -30,10 +32,23 @@ _OTHER_HASH: Final = "v1:" + "0" * 64
 
 
 class History[M: Message, S: State]:
-    """One history: messages delivered until settled, on documents of its own."""
+    """One history: messages delivered until settled, on documents of its own.
 
-    def __init__(self, consumer: Consumer[M, S]) -> None:
+    Attributes:
+        documents: the store itself, where nothing goes wrong.
+        crashing: the same store with the crash points.
+        points: the crash points; sleeps and settlements meet them too.
+        reached: the situations that the history met.
+    """
+
+    def __init__(
+        self, consumer: Consumer[M, S], points: Sequence[Point] = (), *, reached: set[Situation] | None = None
+    ) -> None:
+        """A history that meets these points; without `reached`, it notes the situations for itself."""
         self.documents = MemoryStore(consumer.documents.partition_key)
+        self.points = CrashPoints(points)
+        self.crashing = CrashingStore(self.documents, self.points)
+        self.reached: set[Situation] = set() if reached is None else reached
         self._consumer = consumer
         self._clock = ManualClock()
         self._random = SequenceRandom()
@@ -42,7 +57,14 @@ class History[M: Message, S: State]:
         self, message: M, *, through: Store, count: int = 1, suffix: str | None = None
     ) -> Disposition | None:
         """One delivery by one worker; None where it was cancelled."""
-        engine = Engine(consumer=self._consumer, store=through, clock=self._clock, random=self._random, limits=Limits())
+        clock = CrashingClock(self._clock, self.points)
+        engine = Engine(
+            consumer=self._consumer,
+            store=ObservedStore(through, self.reached),
+            clock=clock,
+            random=self._random,
+            limits=Limits(),
+        )
         delivery = delivery_of(self._consumer, message, delivery_count=count, suffix=suffix)
         task = asyncio.ensure_future(engine.handle(delivery))
         done, _ = await asyncio.wait({task}, timeout=HANDLE_SECONDS_MAX)
@@ -50,6 +72,8 @@ class History[M: Message, S: State]:
             task.cancel()
             raise InvariantError(f"{delivery.message_id}: a delivery never ends")
         if task.cancelled():
+            if clock.died_asleep:
+                self.reached.add(Situation.DIED_ASLEEP)
             return None
         if error := task.exception():
             if isinstance(error, InvariantError):
@@ -57,17 +81,29 @@ class History[M: Message, S: State]:
             raise InvariantError(f"{delivery.message_id}: raised {error!r}") from error
         disposition = task.result().disposition
         try:
-            check_settlement(self._consumer, message, disposition, all_documents(self.documents))
+            check_settlement(self._consumer, message, disposition, self._marker(message))
         except InvariantError as violation:
             raise InvariantError(f"{delivery.message_id}: {violation}") from violation
         return disposition
 
-    async def settle(self, message: M, *, through: Store, deliveries_max: int, first_count: int = 1) -> Settled:
+    async def settle(
+        self,
+        message: M,
+        *,
+        through: Store,
+        deliveries_max: int = 1,
+        first_count: int = 1,
+        suffix: str | None = None,
+    ) -> Settled:
         """Deliver until the message is settled, as the broker does."""
         last: Disposition | None = None
         for count in range(first_count, first_count + deliveries_max):
-            last = await self.deliver(message, through=through, count=count)
-            if isinstance(last, Complete | DeadLetter):
+            before, last = last, await self.deliver(message, through=through, count=count, suffix=suffix)
+            if not isinstance(last, Complete | DeadLetter):
+                continue
+            if isinstance(before, Complete) and last == Complete("duplicate"):
+                self.reached.add(Situation.SETTLEMENT_LOST)
+            if self.points.next(f"settlement {count} of {self._consumer.key(message)}", SETTLEMENT_FAULTS) is None:
                 return last
         raise InvariantError(
             f"{self._consumer.key(message)}: not settled by {deliveries_max} deliveries; the last ended in {last}"
@@ -91,7 +127,9 @@ class History[M: Message, S: State]:
             if not isinstance(first, Complete):
                 continue
             partition, marker_id = self._consumer.partition_of(message), self._consumer.marker_id(message)
-            marker = self.documents.documents(partition)[marker_id]
+            marker = self._marker(message)
+            if marker is None:
+                raise InvariantError(f"{marker_id}: completed, but there is no marker")
             self.documents.put(partition, {**marker, "requestHash": _OTHER_HASH})
             before = all_documents(self.documents)
             found = await self.deliver(message, through=self.documents, suffix="copy2")
@@ -100,6 +138,9 @@ class History[M: Message, S: State]:
             if all_documents(self.documents) != before:
                 raise InvariantError(f"{marker_id}: another request under its key changed the documents")
             self.documents.put(partition, marker)
+
+    def _marker(self, message: M) -> Document | None:
+        return self.documents.document(self._consumer.partition_of(message), self._consumer.marker_id(message))
 
     def result(self, messages: Sequence[M], settled: Sequence[Settled]) -> Result:
         """What the history left, held against the invariants."""

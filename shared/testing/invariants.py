@@ -37,15 +37,20 @@ def all_documents(store: MemoryStore) -> Documents:
 
 
 def check_settlement[M: Message, S: State](
-    consumer: Consumer[M, S], message: M, disposition: Complete | DeadLetter | Retry, documents: Documents
+    consumer: Consumer[M, S], message: M, disposition: Complete | DeadLetter | Retry, marker: Document | None
 ) -> None:
     """A message is settled only after its commit is known, and completed only for its own request.
+
+    Args:
+        consumer: whose message it is.
+        message: what was delivered.
+        disposition: what became of the delivery.
+        marker: the message's marker as it is stored now, None where there is none.
 
     Raises:
         InvariantError: the store says otherwise.
     """
     marker_id = consumer.marker_id(message)
-    marker = documents.get((consumer.partition_of(message), marker_id))
     stored = None if marker is None else marker.get("requestHash")
     is_ours = isinstance(stored, str) and same_request(message, stored)
     match disposition:

@@ -90,6 +90,11 @@ class MemoryStore:
         """The documents of a partition by id; not counted as a read."""
         return {key: json.loads(text) for key, (text, _) in self._partitions.get(partition, {}).items()}
 
+    def document(self, partition: str, document_id: str) -> Document | None:
+        """One document, None where there is none; not counted as a read."""
+        found = self._partitions.get(partition, {}).get(document_id)
+        return None if found is None else json.loads(found[0])
+
     def partitions(self) -> tuple[str, ...]:
         """The partitions that hold documents, sorted."""
         return tuple(sorted(self._partitions))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shared.idempotency.disposition import Complete, DeadLetter
 from shared.idempotency.json_text import Json
 from shared.idempotency.ports import Document
-from shared.testing.crash_points import CrashingStore, Fault, Point
+from shared.testing.crash_points import Fault, Point
 from shared.testing.history import History
 from shared.testing.invariants import Settled
 from shared.testing.skipping_loop import SkippingLoop
@@ -73,13 +73,12 @@ def points_of(outbox: Document) -> Json:
 
 async def check(messages: Sequence[PointsGranted], schedule: dict[int, Fault]) -> None:
     expected = Expected()
-    history = History(LOYALTY)
-    store = CrashingStore(history.documents, [Point(call, fault) for call, fault in schedule.items()])
+    history = History(LOYALTY, [Point(call, fault) for call, fault in schedule.items()])
     settled: list[Settled] = []
     for message in messages:
         expected.take(message)
-        settled.append(await history.settle(message, through=store, deliveries_max=1 + len(schedule)))
-    await store.land_all()
+        settled.append(await history.settle(message, through=history.crashing, deliveries_max=1 + len(schedule)))
+    await history.crashing.land_all()
     # Held against the invariants within: markers, numbers, settlements.
     documents = history.result(messages, settled).documents
     await history.send_again(messages, settled)

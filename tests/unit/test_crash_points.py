@@ -7,7 +7,21 @@ import pytest
 
 from shared.idempotency.errors import StoreUnavailableError
 from shared.idempotency.ports import CommitOutcome, Committed, Conflict, Create, MarkerExists, OutcomeUnknown, Throttled
-from shared.testing.crash_points import COMMIT_FAULTS, READ_FAULTS, Call, CrashingStore, Fault, Point, one_more
+from shared.testing.crash_points import (
+    COMMIT_FAULTS,
+    READ_AFTER_409_FAULTS,
+    READ_FAULTS,
+    SETTLEMENT_FAULTS,
+    SLEEP_FAULTS,
+    Call,
+    CrashingClock,
+    CrashingStore,
+    CrashPoints,
+    Fault,
+    Point,
+    one_more,
+)
+from shared.testing.manual_clock import ManualClock
 from shared.testing.memory_store import MemoryStore
 
 BATCH = [Create({"id": "op:1", "orderId": "A1"}), Create({"id": "out:1", "orderId": "A1"})]
@@ -15,7 +29,7 @@ BATCH = [Create({"id": "op:1", "orderId": "A1"}), Create({"id": "out:1", "orderI
 
 def crashing(fault: Fault, call: int = 1) -> tuple[MemoryStore, CrashingStore]:
     memory = MemoryStore("/orderId")
-    return memory, CrashingStore(memory, [Point(call, fault)])
+    return memory, CrashingStore(memory, CrashPoints([Point(call, fault)]))
 
 
 @pytest.mark.parametrize(
@@ -93,16 +107,51 @@ async def test_a_late_commit_may_land_at_the_end() -> None:
 
 
 async def test_calls_that_no_point_names_go_through() -> None:
-    memory, store = crashing(Fault.FAILS, call=3)
+    memory, points = MemoryStore("/orderId"), CrashPoints([Point(3, Fault.FAILS)])
+    store = CrashingStore(memory, points)
     assert await store.read("A1", "op:1") is None
     assert await store.commit("A1", BATCH) == Committed()
     assert await store.commit("A1", BATCH) == OutcomeUnknown(Fault.FAILS)
-    assert store.calls == [
+    assert points.calls == [
         Call(1, "read op:1", READ_FAULTS),
         Call(2, "commit op:1, out:1", COMMIT_FAULTS),
         Call(3, "commit op:1, out:1", COMMIT_FAULTS),
     ]
     assert memory.commits == 1
+
+
+async def test_a_read_after_a_409_may_miss_the_marker_and_no_other_read() -> None:
+    memory, points = MemoryStore("/orderId"), CrashPoints([Point(1, Fault.MISSES), Point(4, Fault.MISSES)])
+    store = CrashingStore(memory, points)
+    memory.put("A1", dict(BATCH[0].body))
+    assert await store.read("A1", "op:1") is not None
+    assert await store.commit("A1", [Create({"id": "out:1", "orderId": "A1"})]) == Committed()
+    assert await store.commit("A1", BATCH) == MarkerExists()
+    assert await store.read("A1", "op:1") is None
+    assert await store.read("A1", "op:1") is not None
+    assert [call.faults for call in points.calls] == [
+        READ_FAULTS, COMMIT_FAULTS, COMMIT_FAULTS, READ_AFTER_409_FAULTS, READ_FAULTS,
+    ]  # fmt: skip
+
+
+async def test_a_sleep_can_be_died_in() -> None:
+    manual, points = ManualClock(), CrashPoints([Point(2, Fault.CANCELLED)])
+    clock = CrashingClock(manual, points)
+    await clock.sleep(2)
+    assert (clock.died_asleep, clock.monotonic(), clock.now()) == (False, 2, manual.now())
+    task = asyncio.ensure_future(clock.sleep(4))
+    await asyncio.wait({task})
+    assert task.cancelled()
+    assert clock.died_asleep
+    assert manual.slept == [2]
+    assert points.calls == [Call(1, "sleep of 2 s", SLEEP_FAULTS), Call(2, "sleep of 4 s", SLEEP_FAULTS)]
+
+
+def test_a_point_that_its_call_cannot_meet_goes_through() -> None:
+    points = CrashPoints([Point(1, Fault.THROTTLED), Point(2, Fault.FAILS)])
+    assert points.next("settlement", SETTLEMENT_FAULTS) is None
+    assert points.next("settlement", SETTLEMENT_FAULTS) is Fault.FAILS
+    assert points.next("settlement", SETTLEMENT_FAULTS) is None
 
 
 def test_every_later_point_is_enumerated() -> None:
@@ -116,6 +165,7 @@ def test_every_later_point_is_enumerated() -> None:
     assert list(one_more((Point(3, Fault.FAILS),), calls)) == []
 
 
-def test_a_commit_can_meet_every_fault() -> None:
-    assert set(COMMIT_FAULTS) == set(Fault)
-    assert set(READ_FAULTS) < set(Fault)
+def test_a_commit_can_meet_every_fault_of_a_commit() -> None:
+    assert set(COMMIT_FAULTS) == set(Fault) - {Fault.MISSES}
+    assert set(READ_AFTER_409_FAULTS) == {*READ_FAULTS, Fault.MISSES}
+    assert set(READ_FAULTS) < set(COMMIT_FAULTS)

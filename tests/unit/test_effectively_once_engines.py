@@ -8,7 +8,7 @@ import pytest
 from shared.idempotency import engine
 from shared.idempotency.admission import Admission, Duplicate, Fresh, admit
 from shared.idempotency.composition import Run
-from shared.idempotency.decisions import Decision, Reject
+from shared.idempotency.decisions import Apply, Decision, Reject
 from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry, Step, TryAgain, step_after
 from shared.idempotency.engine import Engine
 from shared.idempotency.messages import Message
@@ -20,6 +20,7 @@ from shared.idempotency.ports import (
     Document,
     MarkerExists,
     OutcomeUnknown,
+    Replace,
     Store,
     StoredDocument,
     Throttled,
@@ -66,7 +67,7 @@ def after(changed_outcome: type[CommitOutcome], step: Step) -> object:
 def test_an_engine_that_settles_on_an_unknown_outcome_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "step_after", after(OutcomeUnknown, Complete("applied")))
     text = broken([grant("g1")])
-    assert text.startswith("store call 2 (commit op:g1, c1, out:1)")
+    assert text.startswith("call 2 (commit op:g1, c1, out:1)")
     assert "completed as applied, but marker op:g1 is not in the store" in text
 
 
@@ -104,15 +105,13 @@ def test_an_engine_that_commits_document_by_document_is_caught(monkeypatch: pyte
 
     monkeypatch.setattr(Engine, "_commit", commit)
     text = broken([grant("g1")])
-    assert text.startswith(
-        "store call 2 (commit op:g1) is applied, but the answer is lost: document c1 of c1 is missing"
-    )
+    assert text.startswith("call 2 (commit op:g1) is applied, but the answer is lost: document c1 of c1 is missing")
 
 
 def test_an_engine_that_dead_letters_a_passing_fault_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "step_after", after(Throttled, DeadLetter("Throttled", "too much at once")))
     text = broken([grant("g1")])
-    assert text.startswith("store call 2 (commit op:g1, c1, out:1) is throttled: message 1 is settled as DeadLetter")
+    assert text.startswith("call 2 (commit op:g1, c1, out:1) is throttled: message 1 is settled as DeadLetter")
 
 
 def test_an_engine_that_rejects_without_reading_the_marker_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +131,7 @@ def test_a_delivery_that_never_ends_is_caught(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("shared.idempotency.engine.read_in_time", read)
     text = broken([grant("g1")])
-    assert text.startswith("store call 1 (read c1) never answers, and is not applied")
+    assert text.startswith("call 1 (read c1) never answers, and is not applied")
     assert text.endswith("a delivery never ends")
 
 
@@ -144,7 +143,7 @@ def test_an_engine_that_fails_on_the_second_crash_only_is_caught(monkeypatch: py
 
     monkeypatch.setattr(Engine, "_dispose", dispose)
     text = broken([grant("g1")])
-    assert text.count("store call") == 2
+    assert text.count("call ") == 2
     assert "completed as applied, but marker op:g1 is not in the store" in text
 
 
@@ -156,9 +155,6 @@ def test_an_engine_that_looks_and_then_writes_is_caught_by_races_alone(monkeypat
             return await whole(self, partition, writes[1:])
         return await whole(self, partition, writes)
 
-    async def no_crash(*_: object) -> None:
-        return None
-
     sound = Engine._dispose
 
     async def look_first(self: Engine[PointsGranted, Points], run: Run[PointsGranted], count: int) -> Disposition:
@@ -166,10 +162,47 @@ def test_an_engine_that_looks_and_then_writes_is_caught_by_races_alone(monkeypat
 
     monkeypatch.setattr(MemoryStore, "commit", commit_unless_there)
     monkeypatch.setattr(Engine, "_dispose", look_first)
-    monkeypatch.setattr(effectively_once, "_with_crash_points", no_crash)
+    monkeypatch.setattr(effectively_once, "_with_crash_points", _nothing)
     text = broken([grant("g1")])
     assert text.startswith("message 1: a run without its lock beside the redelivery, in the order ")
     assert "is surplus" in text or "differs: " in text
+
+
+def test_a_state_that_is_replaced_whatever_its_etag_is_caught_by_the_next_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = MemoryStore.commit
+
+    async def commit_blindly(self: MemoryStore, partition: str, writes: Sequence[Write]) -> CommitOutcome:
+        blind: list[Write] = []
+        for write in writes:
+            found = await self.read(partition, str(write.body["id"]))
+            blind.append(Replace(write.body, found.etag) if isinstance(write, Replace) and found else write)
+        return await whole(self, partition, blind)
+
+    def quiet(points: Points | None, message: PointsGranted) -> Decision[Points]:
+        decision = add_points(points, message)
+        return replace(decision, events=()) if isinstance(decision, Apply) else decision
+
+    # Without events: their ids would collide, and tell on the store.
+    consumer = replace(LOYALTY, decide=quiet)
+    messages = [grant("g0", points=1), grant("g1", points=10), grant("g2", points=100)]
+    monkeypatch.setattr(MemoryStore, "commit", commit_blindly)
+    monkeypatch.setattr(effectively_once, "_with_crash_points", _nothing)
+    text = broken(messages, consumer)
+    assert text.startswith("message 2: a run without its lock beside message 3, in the order ")
+    assert "document c1 of c1 differs: total is" in text
+
+
+def test_an_engine_that_judges_a_lost_settlement_anew_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = Engine._dispose
+
+    async def dispose(self: Engine[PointsGranted, Points], run: Run[PointsGranted], count: int) -> Disposition:
+        found = await sound(self, run, count)
+        return DeadLetter("TooLate", "deliveryCount: must be 1") if found == Complete("duplicate") else found
+
+    monkeypatch.setattr(Engine, "_dispose", dispose)
+    assert "dead-lettered TooLate, although marker op:g1 is in the store" in broken([grant("g1")])
 
 
 def test_an_engine_that_notes_resends_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

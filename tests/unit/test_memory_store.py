@@ -36,6 +36,15 @@ async def test_a_document_that_is_looked_at_is_a_copy() -> None:
     assert store.documents("A1")["op:1"]["orderId"] == "A1"
 
 
+async def test_a_look_at_one_document_is_no_read() -> None:
+    store = MemoryStore("/orderId")
+    await store.commit("A1", [create()])
+    assert store.document("A1", "op:1") == store.documents("A1")["op:1"]
+    assert store.document("A1", "op:2") is None
+    assert store.document("A2", "op:1") is None
+    assert store.reads == 0
+
+
 @pytest.mark.parametrize(
     "body",
     [
