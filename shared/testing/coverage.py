@@ -36,6 +36,7 @@ class Situation(StrEnum):
     LOCK_LOST_AFTER_COMMIT = "the redelivery finds what the run without its lock committed"
     LOCK_LOST_BEFORE_COMMIT = "the run without its lock finds what the redelivery committed"
     DIED_ASLEEP = "dies while it waits"
+    GAVE_UP = "a delivery uses up its tries"
 
 
 REACHED_SINGLY: Final = frozenset(
@@ -52,7 +53,7 @@ REACHED_SINGLY: Final = frozenset(
 )
 """What single faults and races bring about wherever a message is taken in."""
 
-REACHED_IN_PAIRS: Final = REACHED_SINGLY | {Situation.MARKER_UNSEEN, Situation.DIED_ASLEEP}
+REACHED_IN_PAIRS: Final = REACHED_SINGLY | {Situation.MARKER_UNSEEN, Situation.DIED_ASLEEP, Situation.GAVE_UP}
 """What pairs of faults bring about beside that. The others depend on the messages."""
 
 

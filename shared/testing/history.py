@@ -6,7 +6,7 @@ from typing import Final
 
 from shared.idempotency.backoff import Limits
 from shared.idempotency.consumer import Consumer
-from shared.idempotency.disposition import Complete, DeadLetter, Disposition
+from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry
 from shared.idempotency.engine import Engine
 from shared.idempotency.errors import DeadLetterReason
 from shared.idempotency.messages import Message, State
@@ -27,6 +27,9 @@ from shared.testing.memory_store import MemoryStore
 
 HANDLE_SECONDS_MAX: Final = 600.0
 """Longer than the engine's bounds allow any delivery to take; skipped, not waited for."""
+
+LIMITS: Final = Limits(tries_max=2)
+"""One fault is tried again, two use the delivery up: both ways of going on are walked."""
 
 _OTHER_HASH: Final = "v1:" + "0" * 64
 
@@ -63,7 +66,7 @@ class History[M: Message, S: State]:
             store=ObservedStore(through, self.reached),
             clock=clock,
             random=self._random,
-            limits=Limits(),
+            limits=LIMITS,
         )
         delivery = delivery_of(self._consumer, message, delivery_count=count, suffix=suffix)
         task = asyncio.ensure_future(engine.handle(delivery))
@@ -80,6 +83,8 @@ class History[M: Message, S: State]:
                 raise error
             raise InvariantError(f"{delivery.message_id}: raised {error!r}") from error
         disposition = task.result().disposition
+        if isinstance(disposition, Retry):
+            self.reached.add(Situation.GAVE_UP)
         try:
             check_settlement(self._consumer, message, disposition, self._marker(message))
         except InvariantError as violation:

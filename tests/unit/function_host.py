@@ -9,6 +9,7 @@ import pytest
 from azure.servicebus.amqp import AmqpMessageBodyType
 
 from shared import consumers
+from shared.consumers import DeliverAgainError
 from shared.idempotency.backoff import Limits
 from shared.idempotency.consumer import Consumer
 from shared.idempotency.disposition import Complete, DeadLetter
@@ -69,7 +70,8 @@ class ReceivedMessage:
 class Settings:
     """The settings that a delivery reads."""
 
-    limits: Limits = field(default_factory=Limits)
+    # One fault is tried again, two use the delivery up.
+    limits: Limits = field(default_factory=lambda: Limits(tries_max=2))
     body_bytes_max: int = 131_072
     event_epoch: int = 1
 
@@ -80,6 +82,7 @@ class FunctionHost:
     Attributes:
         documents: what the function stored.
         points: the crash points of store, clock, dead-letter call and completion.
+        gave_up: how often the function asked for another delivery.
     """
 
     def __init__(self, function: Function, points: Sequence[Point]) -> None:
@@ -89,6 +92,7 @@ class FunctionHost:
         self.clock: Clock = CrashingClock(ManualClock(), self.points)
         self.random: Random = SequenceRandom()
         self.settings = Settings()
+        self.gave_up = 0
         self._function = function
         self._dead_letter: DeadLetter | None = None
 
@@ -132,7 +136,11 @@ class FunctionHost:
             task.cancel()
             await asyncio.wait({task})
             return False
-        return not task.cancelled() and task.exception() is None
+        if task.cancelled():
+            return False
+        error = task.exception()
+        self.gave_up += isinstance(error, DeliverAgainError)
+        return error is None
 
     async def _go_wrong(self, fault: Fault | None) -> None:
         match fault:

@@ -90,7 +90,10 @@ def test_five_messages_meet_what_single_faults_bring_about() -> None:
 
 
 def test_a_proof_without_anything_taken_in_has_nothing_to_meet() -> None:
-    assert assert_effectively_once(LOYALTY, [grant("g1", points=-1)]) == {Situation.DIED_ASLEEP}
+    assert assert_effectively_once(LOYALTY, [grant("g1", points=-1)]) == {
+        Situation.DIED_ASLEEP,
+        Situation.GAVE_UP,
+    }
 
 
 LOST = [Fault.ANSWER_LOST, Fault.APPLIED_AND_HANGS, Fault.LANDS_AFTER_ONE_CALL, Fault.LANDS_AFTER_TWO_CALLS]

@@ -44,6 +44,22 @@ async def test_no_rejection_stands_against_a_commit_of_an_earlier_run() -> None:
     assert (await bench.handle(grant("g2"))).disposition == DeadLetter("Taken", "customerId: has points")
 
 
+def large_the_second_time(points: Points | None, message: PointsGranted) -> Decision[Points]:
+    return Apply(Points("c1", 1), () if points is None else [Told("x" * 200_000)])
+
+
+async def test_no_event_is_too_large_against_a_commit_of_an_earlier_run() -> None:
+    consumer = replace(LOYALTY, decide=large_the_second_time)
+    earlier = Bench(consumer)
+
+    async def land() -> None:
+        assert (await earlier.handle(grant("g1"))).disposition == Complete("applied")
+
+    bench = Bench(consumer, {2: After(land)}, beside=earlier)
+    assert (await bench.handle(grant("g1"), count=2)).disposition == Complete("duplicate")
+    assert bench.store.calls == ["read op:g1", "read c1", "read op:g1"]
+
+
 async def test_an_unreadable_marker_does_not_let_a_rejection_stand() -> None:
     bench = Bench(LOYALTY, {2: StoreUnavailableError("no answer")})
     assert isinstance((await bench.handle(grant("g1", points=-1))).disposition, DeadLetter)

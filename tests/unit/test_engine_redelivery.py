@@ -6,6 +6,7 @@ import pytest
 
 from shared.idempotency.disposition import Complete, DeadLetter, Retry
 from shared.idempotency.errors import StoreAccessError, StoreUnavailableError
+from shared.idempotency.messages import to_document
 from shared.testing.deliveries import delivery_of
 from shared.testing.manual_clock import SequenceRandom
 from tests.unit.example_consumers import LOYALTY, grant
@@ -74,6 +75,17 @@ async def test_a_marker_with_a_newer_hash_waits_for_newer_code(count: int) -> No
     handled = await bench.handle(grant("g1"), count=count)
     assert handled.disposition == Retry("request hash version v2 is not known to this code")
     assert bench.memory.documents("c1") == before
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_the_stored_hash_counts_whatever_became_of_the_payload(count: int) -> None:
+    bench = Bench(LOYALTY)
+    await bench.handle(grant("g1", note="first"))
+    stored = bench.memory.documents("c1")["op:g1"]
+    # Storage may spell a number differently; that somebody edits the document is the extreme of it.
+    bench.memory.put("c1", {**stored, "payload": to_document(grant("g1", note="edited"))})
+    assert (await bench.handle(grant("g1", note="first"), count=count)).disposition == Complete("duplicate")
+    assert isinstance((await bench.handle(grant("g1", note="edited"), count=count)).disposition, DeadLetter)
 
 
 @pytest.mark.parametrize("count", [1, 2])

@@ -1,0 +1,1 @@
+"""Mutants: rules taken out of the product, each of which a test must notice. `python -m tests.mutants --list`."""

@@ -1,0 +1,8 @@
+"""All mutants, by what they break."""
+
+from typing import Final
+
+from tests.mutants import commits, intake, settlements
+from tests.mutants.mutant import Mutant
+
+MUTANTS: Final[tuple[Mutant, ...]] = (*intake.MUTANTS, *commits.MUTANTS, *settlements.MUTANTS)
