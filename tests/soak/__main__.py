@@ -119,7 +119,7 @@ def main() -> int:
         soak = Soak(parts, options.seed)
         faults: list[str] = []
         try:
-            with Producer(parts.env) as producer:
+            with Producer(parts.env, soak.chaos.restart_host_if_recycled) as producer:
                 while time.monotonic() < end and not faults:
                     faults = soak.round(producer)
                     print(f"  round {soak.tried['rounds']}: {dict(soak.tried)}, violations {len(faults)}", flush=True)

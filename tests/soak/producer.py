@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -15,10 +16,16 @@ SECONDS_MAX = 60.0
 
 
 class Producer:
-    """One sender, opened anew after each failure."""
+    """One sender, opened anew after each failure.
 
-    def __init__(self, env: dict[str, str]) -> None:
+    Args:
+        env: the addresses.
+        after_failure: called after each; keeps what recycles itself alive.
+    """
+
+    def __init__(self, env: dict[str, str], after_failure: Callable[[], None]) -> None:
         self._env = env
+        self._after_failure = after_failure
         self._client: ServiceBusClient | None = None
         self._sender: ServiceBusSender | None = None
         self.resent = 0
@@ -40,6 +47,7 @@ class Producer:
         deadline = time.monotonic() + SECONDS_MAX
         while not (self._post(sent) if sent.over_http else self._enqueue(sent)):
             self.resent += 1
+            self._after_failure()
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{sent.message_id} was not accepted within {SECONDS_MAX} s")
             time.sleep(0.2)
