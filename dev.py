@@ -80,8 +80,13 @@ def start(arguments: Sequence[str]) -> int:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """Run the tests: all of them on two workers, what pytest's own arguments name, or a soak of some minutes."""
+    """Run the tests: all on two workers, what pytest's arguments name, a soak of some minutes, or mutants."""
     python = virtualenv.prepare(ROOT, STATE, DEVELOPMENT)
+    if arguments[:1] == ["--mutants"]:
+        code = run_to_end([str(python), "-m", "tests.mutants", *arguments[1:]], ROOT)
+        advice = "give each that is alive a test that fails" if code else "python3 dev.py test"
+        say(f"\nNext: {advice}.")
+        return code
     if arguments[:1] == ["--soak"]:
         code = run_to_end([str(python), "-m", "tests.soak", *arguments[1:]], ROOT)
         say(f"\nNext: {'look at what is named above; the first line has the seed' if code else 'python3 dev.py test'}.")
@@ -122,7 +127,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "demo": Command(demo, "demo [--csv FILE]"),
     "start": Command(start, "start [--servicebus-port N] [--cosmos-port N] [--functions-port N]"),
-    "test": Command(test, "test [pytest arguments | --soak MINUTES]"),
+    "test": Command(test, "test [pytest arguments | --soak MINUTES | --mutants [NAME ...]]"),
     "check": Command(check, "check"),
 }
 

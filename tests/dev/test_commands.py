@@ -49,7 +49,7 @@ def test_without_arguments_the_commands_are_listed(capsys: pytest.CaptureFixture
     for command in (
         "demo [--csv FILE]",
         "start [--servicebus-port N]",
-        "test [pytest arguments | --soak MINUTES]",
+        "test [pytest arguments | --soak MINUTES | --mutants [NAME ...]]",
         "check",
     ):
         assert command in out
@@ -74,6 +74,16 @@ def test_pytest_gets_its_own_arguments_and_its_exit_code_comes_through(
     assert dev.main(["test", "-k", "lock", "--maxfail=1"]) == 5
     assert runs.commands == [[str(PYTHON), "-m", "pytest", "-k", "lock", "--maxfail=1"]]
     assert "Next: python3 dev.py test --last-failed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("code", "advice"), [(0, "python3 dev.py test."), (1, "give each that is alive a test")])
+def test_the_mutation_check_is_a_run_of_its_own(
+    runs: Runs, capsys: pytest.CaptureFixture[str], code: int, advice: str
+) -> None:
+    runs.codes = [code]
+    assert dev.main(["test", "--mutants", "hash-ignored"]) == code
+    assert runs.commands == [[str(PYTHON), "-m", "tests.mutants", "hash-ignored"]]
+    assert f"Next: {advice}" in capsys.readouterr().out
 
 
 def test_every_check_runs_though_one_fails(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:

@@ -153,4 +153,25 @@ MUTANTS = (
         "REFUSALS_MAX: Final = 1",
         f"{OUTCOME_TESTS}::test_a_request_refused_once_may_pass",
     ),
+    Mutant(
+        "408-taken-for-the-messages-fault",
+        COSMOS_OUTCOMES,
+        '        case 408 | 410 | 424, _:\n            return OutcomeUnknown(f"status {status}")\n',
+        "",
+        "tests/unit/test_cosmos_outcomes.py::test_every_status",
+    ),
+    Mutant(
+        "missing-container-taken-for-no-document",
+        COSMOS_OUTCOMES,
+        "    return error.status_code == 404 and _sub_status(error) == 0 and _is_about_documents(error)",
+        "    return error.status_code == 404",
+        "tests/unit/test_cosmos_outcomes.py::test_a_document_that_is_not_there",
+    ),
+    Mutant(
+        "reads-without-session",
+        "shared/cosmos/client.py",
+        "                await self._client.__aenter__()\n",
+        "",
+        "tests/integration/test_store_calls.py::test_what_refused_a_write_of_ours_is_read_by_the_next_call",
+    ),
 )

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
@@ -31,7 +31,7 @@ class Report:
 
     passed: int
     failed: Sequence[str] = ()
-    broken: Sequence[str] = field(default=())
+    broken: Sequence[str] = ()
 
 
 class Copy:
@@ -64,7 +64,7 @@ class Copy:
         results = self.folder / "results.xml"
         results.unlink(missing_ok=True)
         command = [
-            *(sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly"),
+            *(sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"),
             f"--junitxml={results}",
             *tests,
         ]
@@ -77,8 +77,10 @@ class Copy:
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return Report(0, broken=[f"no end within {RUN_SECONDS_MAX:.0f} s"])
-        if not results.exists():
-            return Report(0, broken=[f"pytest ended with {done.returncode}: {(done.stderr or done.stdout)[-500:]}"])
+        if done.returncode not in {0, 1}:
+            return Report(
+                0, broken=[f"pytest ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}"]
+            )
         return _report(ET.parse(results).getroot())  # noqa: S314 - written by pytest a moment ago
 
 

@@ -116,4 +116,11 @@ MUTANTS = (
         "            return",
         FUNCTION_TESTS,
     ),
+    Mutant(
+        "unconfirmed-send-taken-for-accepted",
+        "shared/servicebus/sender.py",
+        "            raise send_error(error) from error",
+        "            return",
+        "tests/integration/test_sender.py::test_a_missing_queue_is_no_fault_of_the_message",
+    ),
 )
