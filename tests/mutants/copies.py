@@ -79,7 +79,7 @@ class Copy:
             return Report(0, broken=[f"no end within {RUN_SECONDS_MAX:.0f} s"])
         if done.returncode not in {0, 1}:
             return Report(
-                0, broken=[f"pytest ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}"]
+                0, broken=[f"pytest ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-1000:]}"]
             )
         return _report(ET.parse(results).getroot())  # noqa: S314 - written by pytest a moment ago
 
