@@ -80,7 +80,7 @@ async def test_what_refused_a_write_of_ours_is_read_by_the_next_call(
     assert stored is not None
     assert "mine" not in stored.body
     # The session token that came with the refusal: a replica that is behind it may not answer.
-    assert proxy.calls[-1].headers["x-ms-session-token"].startswith("0:")
+    assert proxy.calls[-1].headers.get("x-ms-session-token", "none").startswith("0:")
 
 
 async def test_a_create_asks_for_no_answer_and_sends_text_unescaped(orders: OrderStore, proxy: StoreProxy) -> None:
