@@ -64,6 +64,7 @@ def compose[M: Message, S: State](
             pass
         case _:
             assert_never(decision)
+    fields = _fields(consumer, run, state)
     event_sequence = _number(stored, "eventSequence")
     outbox_sequence = _number(stored, "outboxSequence")
     outbox: list[Write] = []
@@ -91,9 +92,8 @@ def compose[M: Message, S: State](
             )
         )
     body: Document = {
-        **to_document(state),
+        **fields,
         "id": run.partition,
-        consumer.documents.partition_field: run.partition,
         "type": consumer.documents.state.__name__,
         "docVersion": DOC_VERSION,
         "eventSequence": event_sequence,
@@ -108,6 +108,17 @@ def compose[M: Message, S: State](
     else:
         head = [Create(_marker(consumer, run, now)), Replace({**_placing(stored), **body}, stored.etag)]
     return Composed((*head, *outbox), max(sizes))
+
+
+def _fields[M: Message, S: State](consumer: Consumer[M, S], run: Run[M], state: S) -> Document:
+    """The state's own fields, held to be those of the message's partition: nothing else can be in one batch."""
+    if not isinstance(state, consumer.documents.state):
+        raise TypeError(f"decide returned a {type(state).__name__}, not a {consumer.documents.state.__name__}")
+    fields = to_document(state)
+    name = consumer.documents.partition_field
+    if fields[name] != run.partition:
+        raise ValueError(f"decide returned a state whose {name} is not the message's")
+    return fields
 
 
 def _marker[M: Message, S: State](consumer: Consumer[M, S], run: Run[M], now: datetime) -> Document:

@@ -16,6 +16,7 @@ attemptId itself, and no `op:` document is written.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Final, Protocol, TypeAliasType
 
 import msgspec
@@ -23,7 +24,7 @@ import msgspec
 from shared.idempotency.decisions import Decision
 from shared.idempotency.errors import ConfigurationError, NewerVersionError
 from shared.idempotency.hashable_fields import check_hashable
-from shared.idempotency.messages import Event, Message, State, decode_custom, to_document
+from shared.idempotency.messages import Event, Message, State, decode_custom
 from shared.idempotency.ports import Document, StoredDocument
 
 DOC_VERSION: Final = 1
@@ -110,6 +111,8 @@ class StateDocuments[S: State]:
         Raises:
             ConfigurationError: names the class, the field and the fix.
         """
+        if not _is_subclass(self.state, State):
+            raise ConfigurationError(f"state {self.state!r}: must be a subclass of State")
         fields = {field.encode_name for field in msgspec.structs.fields(self.state)}
         if not self.partition_key.startswith("/") or "/" in self.partition_field or not self.partition_field:
             raise ConfigurationError(f"partition_key {self.partition_key!r}: write one path, such as /orderId")
@@ -120,9 +123,32 @@ class StateDocuments[S: State]:
                 f"{self.state.__name__}: rename {', '.join(taken)}; the engine writes these itself"
             )
         for shape in message_types(message):
+            if not _is_subclass(shape, Message):
+                raise ConfigurationError(
+                    f"message {shape!r}: must be a subclass of Message, or a `type A = B | C` of such classes"
+                )
             check_hashable(shape)
-            if self.partition_field not in {field.encode_name for field in msgspec.structs.fields(shape)}:
-                raise ConfigurationError(f"{shape.__name__}: add the partition key's field {self.partition_field}")
+            self._check_partition_field(shape)
+
+    def _check_partition_field(self, shape: type[Message]) -> None:
+        if self.partition_field not in _attribute_names(shape):
+            raise ConfigurationError(f"{shape.__name__}: add the partition key's field {self.partition_field}")
+        field = msgspec.structs.fields(shape)[[*_attribute_names(shape)].index(self.partition_field)]
+        # Without a value, or with one that other systems spell differently, messages would meet in a wrong partition.
+        if not field.required or not _is_subclass(field.type, str):
+            raise ConfigurationError(
+                f"{shape.__name__}: {self.partition_field} must be an Identifier without a default"
+            )
+
+
+def _is_subclass(value: object, base: type) -> bool:
+    return isinstance(value, type) and issubclass(value, base)
+
+
+@cache
+def _attribute_names(shape: type[Message]) -> dict[str, str]:
+    """Attribute by JSON name, in the order of the fields."""
+    return {field.encode_name: field.name for field in msgspec.structs.fields(shape)}
 
 
 def message_types(message: type[Message] | TypeAliasType) -> tuple[type[Message], ...]:
@@ -155,7 +181,7 @@ class Consumer[M: Message, S: State]:
 
     def partition_of(self, message: M) -> str:
         """The message's partition key value."""
-        return str(to_document(message)[self.documents.partition_field])
+        return str(getattr(message, _attribute_names(type(message))[self.documents.partition_field]))
 
     def marker_id(self, message: M) -> str:
         """Id of the document that marks the message."""

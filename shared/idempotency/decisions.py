@@ -3,10 +3,14 @@
 A decision function is pure and synchronous: no clock, no id, no I/O. It may run several times for one message.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from shared.idempotency.messages import Event, State
+
+_CODE: Final = re.compile("[A-Z][A-Za-z0-9]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,11 @@ class Reject:
 
     code: str
     detail: str
+
+    def __post_init__(self) -> None:
+        """Refuse a code that alerts and runbooks could not name."""
+        if _CODE.fullmatch(self.code) is None:
+            raise ValueError("code: must be PascalCase, up to 64 letters and digits")
 
 
 type Decision[S: State] = Apply[S] | Ignore | Reject

@@ -168,7 +168,7 @@ class Engine[M: Message, S: State]:
             case other:
                 assert_never(other)
         if composed.message_bytes_max > MESSAGE_BYTES_MAX:
-            detail = f"event: {composed.message_bytes_max} bytes, a message carries {MESSAGE_BYTES_MAX}"
+            detail = f"event: larger than the {MESSAGE_BYTES_MAX} bytes that a message carries"
             return await self._by_marker(run) or DeadLetter(DeadLetterReason.PAYLOAD_TOO_LARGE, detail), False
         outcome = await self._commit(run, composed.writes)
         step = await self._after_commit(run, outcome, refusals)

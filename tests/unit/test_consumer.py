@@ -52,6 +52,33 @@ def test_a_partition_key_is_one_path(path: str) -> None:
     assert str(caught.value) == f"partition_key {path!r}: write one path, such as /orderId"
 
 
+def test_a_state_is_a_state_and_a_message_a_message() -> None:
+    with pytest.raises(ConfigurationError, match=r"^state <class 'dict'>: must be a subclass of State$"):
+        documents(state=dict).check(PointsGranted)
+    for shape in (Points, dict, PointsGranted | AccountOpened, "PointsGranted"):
+        with pytest.raises(ConfigurationError, match=r"must be a subclass of Message, or a `type A = B \| C` of such"):
+            LOYALTY.documents.check(shape)  # type: ignore[arg-type] # the fault under test
+
+
+class Optional(Message, frozen=True, kw_only=True):
+    customer_id: Identifier | None = None
+
+
+class Defaulted(Message, frozen=True, kw_only=True):
+    customer_id: Identifier = Identifier("c1")
+
+
+class Numbered(Message, frozen=True, kw_only=True):
+    customer_id: int
+
+
+@pytest.mark.parametrize("shape", [Optional, Defaulted, Numbered])
+def test_a_message_always_names_its_partition(shape: type[Message]) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        LOYALTY.documents.check(shape)
+    assert str(caught.value) == f"{shape.__name__}: customerId must be an Identifier without a default"
+
+
 def test_the_state_bears_the_partition_key() -> None:
     with pytest.raises(ConfigurationError) as caught:
         documents(partition_key="/basketId").check(PointsGranted)

@@ -9,7 +9,7 @@ from shared.idempotency.disposition import Complete, DeadLetter
 from shared.idempotency.errors import StoreUnavailableError
 from shared.idempotency.messages import Event
 from shared.idempotency.ports import Conflict
-from tests.unit.example_consumers import LOYALTY, Points, PointsGranted, grant
+from tests.unit.example_consumers import LOYALTY, Account, Points, PointsGranted, grant
 from tests.unit.scripted_store import After, Bench, Script
 
 
@@ -66,6 +66,27 @@ async def test_an_unreadable_marker_does_not_let_a_rejection_stand() -> None:
     assert bench.store.calls == ["read c1", "read op:g1"] * 2
 
 
+@pytest.mark.parametrize(
+    ("state", "fault"),
+    [
+        (Points("c2", 1), "decide returned a state whose customerId is not the message's"),
+        (Account("c1", "x"), "decide returned a Account, not a Points"),
+        (None, "decide returned a NoneType, not a Points"),
+    ],
+)
+async def test_a_state_that_is_not_the_messages_is_never_written(state: Points, fault: str) -> None:
+    bench = Bench(replace(LOYALTY, decide=lambda points, message: Apply(state)))
+    with pytest.raises((TypeError, ValueError), match=fault):
+        await bench.handle(grant("g1"))
+    assert bench.memory.documents("c1") == {}
+
+
+@pytest.mark.parametrize("code", ["", "notPascal", "Not Pascal", "Ünicode", "X" * 65, "A-B"])
+def test_a_rejection_has_a_name_for_runbooks(code: str) -> None:
+    with pytest.raises(ValueError, match="code: must be PascalCase, up to 64 letters and digits"):
+        Reject(code, "x")
+
+
 async def test_an_ignored_message_leaves_its_marker() -> None:
     bench = Bench(LOYALTY)
     assert (await bench.handle(grant("g1", points=0))).disposition == Complete("ignored")
@@ -98,8 +119,7 @@ async def test_an_event_must_fit_a_message(size: int, fits: bool) -> None:
         return
     assert isinstance(disposition, DeadLetter)
     assert disposition.reason == "PayloadTooLarge"
-    assert disposition.description.startswith("event: 196")
-    assert disposition.description.endswith("bytes, a message carries 196608")
+    assert disposition.description == "event: larger than the 196608 bytes that a message carries"
     assert bench.memory.documents("c1") == {}
 
 
