@@ -22,6 +22,7 @@ from shared.idempotency.ports import StoredDocument
 from shared.idempotency.request_hash import request_hash
 from shared.runtime import runtime
 from shared.servicebus.sender import OutgoingMessage
+from shared.telemetry import traceparent_of
 
 bp = func.Blueprint()
 
@@ -65,7 +66,7 @@ async def _post_order(req: func.HttpRequest) -> Answer:
                 message_id=message_id,
                 session_id=placed.order_id,
                 body=body,
-                traceparent=req.headers.get("traceparent"),
+                traceparent=traceparent_of(req.headers.get("traceparent")),
             )
         )
     )

@@ -17,8 +17,14 @@ from shared.idempotency.keys import hash_prefix
 from shared.idempotency.ports import Delivery
 
 _log = logging.getLogger(__name__)
+_TRACEPARENT: Final = re.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _UNPRINTABLE: Final = re.compile(r"[^\x21-\x7e]")
 _VALUE_LENGTH_MAX: Final = 160
+
+
+def traceparent_of(text: str | None) -> str | None:
+    """The W3C trace context, if that is what the text is: anything else is not worth to be stored and sent on."""
+    return text if text is not None and _TRACEPARENT.fullmatch(text) else None
 
 
 def quiet_sdks() -> None:

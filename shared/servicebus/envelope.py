@@ -6,6 +6,7 @@ from azure.servicebus import ServiceBusReceivedMessage
 from azure.servicebus.amqp import AmqpMessageBodyType
 
 from shared.idempotency.ports import Delivery
+from shared.telemetry import traceparent_of
 
 _TRACEPARENT: Final = "traceparent"
 
@@ -22,7 +23,7 @@ def delivery_of(message: ServiceBusReceivedMessage) -> Delivery:
         # The broker counts from 0, the host's raw message from 1; an absent header is a first delivery.
         delivery_count=message.delivery_count or 1,
         body=b"".join(message.body) if message.body_type is AmqpMessageBodyType.DATA else None,
-        traceparent=_text(traceparent),
+        traceparent=traceparent_of(_text(traceparent)),
     )
 
 

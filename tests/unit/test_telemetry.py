@@ -7,7 +7,7 @@ import pytest
 from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry
 from shared.idempotency.engine import Handled
 from shared.idempotency.ports import Delivery
-from shared.telemetry import log_disposition, quiet_sdks
+from shared.telemetry import log_disposition, quiet_sdks, traceparent_of
 
 BODY = b'{"customerId":"a secret"}'
 HASH = "v1:0123456789abcdef" + "0" * 48
@@ -66,6 +66,22 @@ def test_the_record_has_the_ids_as_attributes_too(caplog: pytest.LogCaptureFixtu
     record = vars(caplog.records[0])
     assert (record["key"], record["sequence_number"], record["delivery_count"]) == ("k1", 12, 3)
     assert "a secret" not in str(record)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", True),
+        ("00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", False),
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\n", False),
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", False),
+        ("x" * 60_000, False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_only_a_trace_context_is_one(text: str | None, is_one: bool) -> None:
+    assert traceparent_of(text) == (text if is_one else None)
 
 
 def test_the_sdks_log_from_warning_on() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from aiohttp import web
 
 from devstack.functions.host_json import HttpSettings
-from devstack.functions.http.requests import empty, request_data, response_of, trace_parent
+from devstack.functions.http.requests import empty, is_text, request_data, response_of, trace_parent
 from devstack.functions.http.routes import RouteMatch, RouteTable
 from devstack.functions.http.throttle import Throttle, TooManyRequestsError
 from devstack.functions.invocations import Invocations
@@ -35,7 +35,7 @@ class HttpFront:
         # handle() refuses larger bodies by their Content-Length, so this limit is never the one that speaks.
         application = web.Application(client_max_size=BODY_BYTES_MAX + 1)
         application.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(application, access_log=None)
+        self._runner = web.AppRunner(application, access_log=None, auto_decompress=False)
 
     async def start(self, host: str, port: int) -> int:
         """Listen, and return the port (chosen by the system when ``port`` is 0).
@@ -60,6 +60,8 @@ class HttpFront:
         await self._runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.Response:
+        if not is_text(request):
+            return empty(400)
         if request.path.lower().startswith("/admin/"):
             return self._admin(request)
         match = self._routes.match(request.method, request.rel_url.raw_path)

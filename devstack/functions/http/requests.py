@@ -24,6 +24,18 @@ def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return joined
 
 
+def is_text(request: web.Request) -> bool:
+    """Whether target and headers are UTF-8; aiohttp hands over other octets as lone surrogates.
+
+    Source: Kestrel, `RequestHeaderEncodingSelector`: UTF-8 unless told, and 400 for what is not.
+    """
+    try:
+        "".join([request.raw_path, *map("".join, request.headers.items())]).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 async def request_data(request: web.Request, route_parameters: dict[str, str]) -> wire.HttpRequestData:
     """The worker's view: lower-case headers, repeated ones joined, empty query values dropped.
 

@@ -1,5 +1,6 @@
 """The HTTP front as measured on Azure Functions host 4.1037, over real sockets with the real worker library."""
 
+import gzip
 import http.client
 import json
 import socket
@@ -29,7 +30,8 @@ def seen(req: func.HttpRequest) -> func.HttpResponse:
         "headers": dict(req.headers),
         "route": dict(req.route_params),
         "query": dict(req.params),
-        "body": req.get_body().decode(),
+        "body": req.get_body().decode("utf-8", "replace"),
+        "octets": req.get_body().hex(),
     }
     return func.HttpResponse(json.dumps(answer), mimetype="application/json", headers={"X-Own": "1"})
 
@@ -135,6 +137,19 @@ def test_what_the_function_sees(host: RunningHost) -> None:
 
 def test_a_missing_optional_parameter_has_no_key(host: RunningHost) -> None:
     assert json.loads(host.request("GET", "/api/echo").body)["route"] == {}
+
+
+def test_octets_that_are_no_text_are_refused_and_harm_nobody(host: RunningHost) -> None:
+    for name in ("traceparent", "x-any", "x-functions-key"):
+        answer = host.request("GET", "/api/echo", headers={name: "\u00e9"})  # sent as ISO 8859-1
+        assert (answer.status, answer.body) == (400, b"")
+    assert "Worker exited" not in host.log
+
+
+def test_a_compressed_body_arrives_as_it_came(host: RunningHost) -> None:
+    body = gzip.compress(b"text")
+    answer = host.request("POST", "/api/echo", body=body, headers={"content-encoding": "gzip"})
+    assert json.loads(answer.body)["octets"] == body.hex()
 
 
 def test_repeated_headers_are_joined(host: RunningHost) -> None:
