@@ -97,6 +97,14 @@ def test(arguments: Sequence[str]) -> int:
     return code
 
 
+def bench(arguments: Sequence[str]) -> int:
+    """Measure: all benchmarks, or those named; --list says what each measures."""
+    python = virtualenv.prepare(ROOT, STATE, DEVELOPMENT)
+    code = run_to_end([str(python), "-m", "bench", *arguments], ROOT)
+    say(f"\nNext: {'mend what is named above' if code else 'docs/performance.md has figures to compare ratios with'}.")
+    return code
+
+
 def check(arguments: Sequence[str]) -> int:
     """Check lint, format, types and import directions: all of them, then one summary."""
     argparse.ArgumentParser(prog="dev.py check", description=check.__doc__).parse_args(arguments)
@@ -129,6 +137,7 @@ COMMANDS = {
     "start": Command(start, "start [--servicebus-port N] [--cosmos-port N] [--functions-port N]"),
     "test": Command(test, "test [pytest arguments | --soak MINUTES | --mutants [NAME ...]]"),
     "check": Command(check, "check"),
+    "bench": Command(bench, "bench [NAME ...] [--list]"),
 }
 
 

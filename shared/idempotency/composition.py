@@ -65,6 +65,7 @@ def compose[M: Message, S: State](
         case _:
             assert_never(decision)
     fields = _fields(consumer, run, state)
+    stamp = utc_text(now)
     event_sequence = _number(stored, "eventSequence")
     outbox_sequence = _number(stored, "outboxSequence")
     outbox: list[Write] = []
@@ -87,7 +88,7 @@ def compose[M: Message, S: State](
                     "message": written.message,
                     "traceparent": run.traceparent,
                     "status": "ready",
-                    "readySince": utc_text(now),
+                    "readySince": stamp,
                 }
             )
         )
@@ -98,8 +99,8 @@ def compose[M: Message, S: State](
         "docVersion": DOC_VERSION,
         "eventSequence": event_sequence,
         "outboxSequence": outbox_sequence,
-        "createdAt": utc_text(now) if stored is None else stored.body.get("createdAt"),
-        "updatedAt": utc_text(now),
+        "createdAt": stamp if stored is None else stored.body.get("createdAt"),
+        "updatedAt": stamp,
     }
     if consumer.documents.marks_itself(run.message):
         head: list[Write] = [Create({**body, "requestHash": run.request_hash, "attemptId": run.attempt_id})]

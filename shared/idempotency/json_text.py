@@ -36,14 +36,10 @@ def read_json(text: bytes) -> Json:
         decoded = text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise JsonTextError(f"not UTF-8 at byte {error.start}") from None
+    if decoded.startswith("\ufeff"):
+        raise JsonTextError("begins with a byte order mark")
     try:
-        value: Json = json.loads(
-            decoded,
-            object_pairs_hook=_object,
-            parse_int=_integer,
-            parse_float=_float,
-            parse_constant=_constant,
-        )
+        value: Json = _DECODER.decode(decoded)
     except json.JSONDecodeError as error:
         raise JsonTextError(f"{error.msg.removesuffix(' at')} at line {error.lineno}, column {error.colno}") from None
     # Escapes can spell half of a surrogate pair, which no UTF-8 text can carry onwards. The C scanner joins whole
@@ -108,3 +104,8 @@ def _has_surrogate(value: Json) -> bool:
             return any(_has_surrogate(key) or _has_surrogate(item) for key, item in value.items())
         case _:
             return False
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant
+)

@@ -16,8 +16,8 @@ from decimal import Decimal
 from typing import Final
 
 import msgspec
-import rfc8785
 
+from shared.idempotency.canonical_json import canonical_text
 from shared.idempotency.errors import NewerVersionError
 from shared.idempotency.json_text import Json
 from shared.idempotency.messages import Message, decimal_text, utc_text
@@ -41,11 +41,6 @@ def same_request(message: Message, stored_hash: str) -> bool:
     if rule is None:
         raise NewerVersionError(f"request hash version {version[:10]} is not known to this code")
     return rule(message) == digest
-
-
-def canonical_text(value: Json) -> bytes:
-    """RFC 8785 JSON: one spelling for every JSON value."""
-    return rfc8785.dumps(value)
 
 
 def _v1(message: Message) -> str:
@@ -79,10 +74,10 @@ def _default(field: msgspec.structs.FieldInfo) -> object:
 
 def _canonical(value: object) -> Json:
     match value:
-        case msgspec.Struct():
-            return _fields(value)
         case str():
             return str(value)
+        case msgspec.Struct():
+            return _fields(value)
         case bool() | int() | float() | None:
             return value
         case Decimal():

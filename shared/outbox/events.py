@@ -9,11 +9,11 @@ from hashlib import sha256
 
 import msgspec
 
+from shared.idempotency.canonical_json import canonical_text
 from shared.idempotency.consumer import OutboxMessage
 from shared.idempotency.json_text import Json
 from shared.idempotency.keys import HASH_PREFIX_LENGTH
 from shared.idempotency.messages import Event, to_document, utc_text
-from shared.idempotency.request_hash import canonical_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

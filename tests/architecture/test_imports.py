@@ -7,17 +7,17 @@ import pytest
 
 from tests.architecture.sources import ROOT, imports_any, python_files
 
-OURS = ("shared", "blueprints", "ordering", "samples", "devstack", "devsetup", "tests")
+OURS = ("shared", "blueprints", "ordering", "samples", "devstack", "devsetup", "bench", "tests")
 
 
 def test_only_blueprints_and_the_app_import_the_functions_library() -> None:
     importers = {path.parts[0] for path in python_files() if imports_any(path, ("azure.functions",))}
-    # The local stack's tests have function apps of their own.
-    assert importers == {"blueprints", "function_app.py", "devstack"}
+    # The local stack's tests and the benchmarks have function apps of their own.
+    assert importers == {"blueprints", "function_app.py", "devstack", "bench"}
     assert not [
         path
-        for path in python_files("devstack")
-        if imports_any(path, ("azure.functions",)) and path.parts[1] != "tests"
+        for path in python_files("devstack", "bench")
+        if imports_any(path, ("azure.functions",)) and path.parts[1] not in {"tests", "apps"}
     ]
 
 
@@ -25,9 +25,9 @@ def test_only_blueprints_and_the_app_import_the_functions_library() -> None:
     ("of", "never"),
     [
         (("ordering",), ("azure", "azurefunctions", "grpc", "aiohttp", "blueprints", "function_app")),
-        (("shared",), ("ordering", "blueprints", "function_app", "samples", "devstack", "devsetup", "tests")),
-        (("devstack",), ("ordering", "blueprints", "function_app", "samples", "shared", "devsetup", "tests")),
-        (("samples",), ("ordering", "blueprints", "function_app", "shared", "devstack", "devsetup", "tests")),
+        (("shared",), ("ordering", "blueprints", "function_app", "samples", "devstack", "devsetup", "bench", "tests")),
+        (("devstack",), ("ordering", "blueprints", "function_app", "samples", "shared", "devsetup", "bench", "tests")),
+        (("samples",), ("ordering", "blueprints", "function_app", "shared", "devstack", "devsetup", "bench", "tests")),
     ],
 )
 def test_nothing_imports_upwards(of: tuple[str, ...], never: tuple[str, ...]) -> None:

@@ -51,6 +51,7 @@ def test_without_arguments_the_commands_are_listed(capsys: pytest.CaptureFixture
         "start [--servicebus-port N]",
         "test [pytest arguments | --soak MINUTES | --mutants [NAME ...]]",
         "check",
+        "bench [NAME ...] [--list]",
     ):
         assert command in out
     assert out.splitlines()[-1] == "Next: python3 dev.py demo"
@@ -84,6 +85,13 @@ def test_the_mutation_check_is_a_run_of_its_own(
     assert dev.main(["test", "--mutants", "hash-ignored"]) == code
     assert runs.commands == [[str(PYTHON), "-m", "tests.mutants", "hash-ignored"]]
     assert f"Next: {advice}" in capsys.readouterr().out
+
+
+def test_benchmarks_get_their_names(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dev.main(["bench", "engine", "cpu"]) == 0
+    assert runs.commands == [[str(PYTHON), "-m", "bench", "engine", "cpu"]]
+    assert runs.prepared == ["requirements-dev.txt"]
+    assert "Next: docs/performance.md" in capsys.readouterr().out
 
 
 def test_every_check_runs_though_one_fails(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,7 @@ def test_minus_zero_keeps_its_sign_where_it_is_no_integer() -> None:
         (b"{'a':1}", "Expecting property name enclosed in double quotes at line 1, column 2"),
         (b"01", "Extra data at line 1, column 2"),
         (b'"\n"', "Invalid control character at line 1, column 2"),
-        (b'\xef\xbb\xbf{"a":1}', "Unexpected UTF-8 BOM (decode using utf-8-sig) at line 1, column 1"),
+        (b'\xef\xbb\xbf{"a":1}', "begins with a byte order mark"),
         (gzip.compress(b"{}", mtime=0), "not UTF-8 at byte 1"),
         (b'"\xff"', "not UTF-8 at byte 1"),
         (b'"a\xed\xa0\x80"', "not UTF-8 at byte 2"),

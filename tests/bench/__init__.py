@@ -1,0 +1,1 @@
+"""Benchmarks: that each still measures."""
