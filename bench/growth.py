@@ -11,13 +11,13 @@ from bench.messages import order_message
 from bench.stacks import measured_stack
 
 STEPS = (1_000, 10_000, 50_000, 100_000, 200_000)
-WINDOW = 1_000
+WINDOW = 500
 IN_FLIGHT = 256
 CHUNK = 2_000
 
 
 def run() -> Iterator[Figure]:
-    """Place orders up to each step, and measure the last thousand before it."""
+    """Place orders up to each step, and measure the last five hundred before it."""
     with measured_stack() as stack, Load(stack, "orders") as orders:
         first_rate = 0.0
         placed = 0

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from azure.core.exceptions import AzureError
 from azure.servicebus import ServiceBusMessage, ServiceBusSubQueue
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver, ServiceBusSender
 
 from shared.servicebus.link import Link
-from shared.servicebus.outcomes import broker_error, send_error
+from shared.servicebus.outcomes import SDK_ERRORS, broker_error, send_error
 
 _JSON: Final = "application/json"
 
@@ -53,7 +52,7 @@ class QueueSender:
         try:
             async with self._link.use() as sender:
                 await sender.send_messages(outgoing)
-        except (AzureError, OSError) as error:  # a TimeoutError is an OSError
+        except SDK_ERRORS as error:
             raise send_error(error) from error
 
     async def close(self) -> None:
@@ -79,7 +78,7 @@ class QueueProbe:
         try:
             async with self._link.use() as receiver:
                 await receiver.peek_messages(max_message_count=1)
-        except (AzureError, OSError) as error:
+        except SDK_ERRORS as error:
             raise broker_error(error) from error
 
     async def close(self) -> None:

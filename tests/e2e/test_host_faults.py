@@ -1,30 +1,13 @@
 """What a host does to its app: locks that run out under a busy session."""
 
-import json
-import shutil
 from pathlib import Path
-from typing import Any
 
 from samples.request_hash import message_id
+from tests.e2e.apps import slow_app
 from tests.e2e.clean_stack import clean_stack
 from tests.e2e.orders import changed, message, order
 from tests.e2e.outside import Outside
-from tests.running_stack import deployed_app, until
-
-
-def slow_app(folder: Path, *, queue: dict[str, Any], service_bus: dict[str, Any] | None = None) -> Path:
-    """The app with slow commits, and with other settings of the queue and the host."""
-    app = deployed_app(folder / "app")
-    shutil.copy(Path(__file__).with_name("slow.py"), app)
-    with (app / "function_app.py").open("a", encoding="utf-8") as file:
-        file.write("\nimport slow\n\nslow.arm()\n")
-    topology = json.loads((app / "infra" / "topology.json").read_text(encoding="utf-8"))
-    topology["serviceBus"]["queues"]["orders"]["local"] |= queue
-    (app / "infra" / "topology.json").write_text(json.dumps(topology), encoding="utf-8")
-    host = json.loads((app / "host.json").read_text(encoding="utf-8"))
-    host["extensions"]["serviceBus"] |= service_bus or {}
-    (app / "host.json").write_text(json.dumps(host), encoding="utf-8")
-    return app
+from tests.running_stack import until
 
 
 def test_a_lock_that_runs_out_under_a_busy_session_doubles_nothing(tmp_path: Path) -> None:

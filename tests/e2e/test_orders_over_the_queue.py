@@ -3,6 +3,8 @@
 import hashlib
 import json
 import re
+import uuid
+from datetime import UTC, datetime
 from typing import Any
 
 import rfc8785
@@ -219,6 +221,24 @@ def test_fields_of_the_body_never_shadow_the_brokers(outside: Outside) -> None:
     assert outside.outcome(sent) == "dead-letter InvalidMessage"
     (entry,) = outside.dispositions(str(sent.message_id))
     assert (entry.fields["message_id"], entry.fields["delivery_count"]) == (sent.message_id, "1")
+
+
+def test_properties_of_every_type_are_no_business_of_the_app(outside: Outside) -> None:
+    properties = {
+        "schemaVersion": b"1",
+        b"traceparent": 7,
+        "DeliveryCount": "many",
+        "sentAt": datetime(2026, 3, 2, 9, 30, tzinfo=UTC),
+        "retryCount": 3,
+        "weight": 0.5,
+        "gift": True,
+        "nothing": None,
+        "id": uuid.UUID(int=7),
+    }
+    sent = message(order("typed"), application_properties=properties)
+    outside.send(sent)
+    assert outside.outcome(sent) == "complete applied"
+    assert outside.partition("typed")["out:1"]["traceparent"] is None
 
 
 def test_a_bare_key_as_message_id_is_accepted(outside: Outside) -> None:

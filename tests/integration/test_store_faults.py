@@ -1,5 +1,6 @@
 """Every way in which a store call can go wrong on the wire: the order is applied once, or comes again."""
 
+import asyncio
 import time
 import uuid
 
@@ -136,6 +137,18 @@ async def test_a_store_that_is_gone_at_the_first_call_is_found_when_it_is_back(p
         finally:
             await proxy.start()
         assert await cold.handle(order, count=2) == Complete("applied")
+
+
+async def test_connections_that_were_closed_while_they_were_idle_cost_nothing(
+    orders: OrderStore, proxy: StoreProxy
+) -> None:
+    dispositions = await asyncio.gather(*(orders.handle(new_order()) for _ in range(8)))
+    assert dispositions == [Complete("applied")] * 8
+    await proxy.stop()
+    await proxy.start()
+    proxy.calls.clear()
+    assert await orders.handle(new_order()) == Complete("applied")
+    assert proxy.kinds == ["batch"]
 
 
 async def test_a_client_that_is_closed_makes_the_message_come_again(proxy: StoreProxy) -> None:
