@@ -10,9 +10,11 @@ from typing import Any
 from azure.cosmos.aio import ContainerProxy
 
 from blueprints.process_order_operation import process_order_operation
-from ordering.orders.operations import OrderPlaced
+from ordering.orders.operations import Operation
 from ordering.orders.order import Order
 from samples.request_hash import message_id
+from shared.convoy.cache import StateCache
+from shared.convoy.engine import ConvoyEngine
 from shared.cosmos.client import Database, open_client
 from shared.cosmos.store import CosmosStore
 from shared.idempotency.backoff import Limits
@@ -64,14 +66,15 @@ def _delivery(placed: dict[str, Any], number: int) -> Delivery:
     )
 
 
-def engine_on(store: Store) -> Engine[OrderPlaced, Order]:
+def engine_on(store: Store) -> Engine[Operation, Order]:
     """The app's engine of orders."""
-    return Engine(
+    engine = Engine(
         consumer=process_order_operation, store=store, clock=SystemClock(), random=SystemRandom(), limits=Limits()
     )
+    return ConvoyEngine.beside(engine, cache=StateCache())
 
 
-async def place_by_engine(engine: Engine[OrderPlaced, Order], orders: Iterable[Delivery]) -> None:
+async def place_by_engine(engine: Engine[Operation, Order], orders: Iterable[Delivery]) -> None:
     """One after the other.
 
     Raises:

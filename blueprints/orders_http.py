@@ -19,6 +19,7 @@ from shared.idempotency.errors import DeadLetterReason, PermanentError
 from shared.idempotency.keys import check_identifier, message_id_of
 from shared.idempotency.messages import parse_message, to_document
 from shared.idempotency.ports import StoredDocument
+from shared.idempotency.progress import Progress
 from shared.idempotency.request_hash import request_hash
 from shared.runtime import runtime
 from shared.servicebus.sender import OutgoingMessage
@@ -85,11 +86,12 @@ async def _post_order(req: func.HttpRequest) -> Answer:
 async def _get_order(order_id: str) -> Answer:
     check_identifier("orderId", order_id)
     stored = await _read(order_id, order_id)
-    if stored is None:
+    if stored is None or Progress.of(stored.body).last_sequence == 0:
+        # Later operations may wait for the placing in a document of its own.
         return problem(404, f"There is no order {order_id}, or not yet.")
     order = to_document(_DOCUMENTS.read_state(stored))
-    times = {name: stored.body[name] for name in ("createdAt", "updatedAt")}
-    return json_answer(200, {**order, **times})
+    known = {name: stored.body[name] for name in ("closed", "lastSequence", "createdAt", "updatedAt")}
+    return json_answer(200, {**order, **known})
 
 
 async def _get_operation(order_id: str, operation_id: str) -> Answer:
@@ -97,7 +99,7 @@ async def _get_operation(order_id: str, operation_id: str) -> Answer:
     check_identifier("operationId", operation_id)
     placing = operation_id == order_id
     stored = await _read(order_id, order_id if placing else f"op:{operation_id}")
-    if stored is None:
+    if stored is None or "requestHash" not in stored.body:
         return problem(404, f"Operation {operation_id} of order {order_id} is not applied, or not yet.")
     return json_answer(
         200,
@@ -107,7 +109,7 @@ async def _get_operation(order_id: str, operation_id: str) -> Answer:
             # The order is the marker of its own placing.
             "state": "applied" if placing else stored.body["state"],
             "requestHash": stored.body["requestHash"],
-            "appliedAt": stored.body["createdAt" if placing else "appliedAt"],
+            "appliedAt": stored.body.get("createdAt" if placing else "appliedAt"),
         },
     )
 

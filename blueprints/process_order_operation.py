@@ -2,9 +2,10 @@
 
 import azure.functions as func
 
-from ordering.orders.operations import OrderPlaced
+from ordering.orders.deciding import decide, is_last
+from ordering.orders.operations import Operation, OrderPlaced
 from ordering.orders.order import Order
-from ordering.orders.placing import place_order
+from ordering.orders.transactions import transactions_of
 from shared.consumers import documents, operations
 
 bp = func.Blueprint()
@@ -14,8 +15,11 @@ process_order_operation = operations(
     name="process_order_operation",
     queue="orders",
     consumer="orders",
-    message=OrderPlaced,
+    message=Operation,
     key=lambda operation: operation.operation_id,
     state=documents(Order, container="orders", partition_key="/orderId", created_by=OrderPlaced),
     events_topic="order-events",
-)(place_order)
+    sequence=lambda operation: operation.sequence,
+    closes=is_last,
+    related=transactions_of,
+)(decide)

@@ -12,14 +12,14 @@ delivery.
 Read next: `idempotency.engine`, docs/build-a-consumer.md.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAliasType, assert_never
 
 from azure.servicebus import ServiceBusReceivedMessage
 
+from shared.convoy.engine import ConvoyEngine
 from shared.idempotency.backoff import Limits, wait_before_try
-from shared.idempotency.consumer import Consumer, StateDocuments
-from shared.idempotency.decisions import Decision
+from shared.idempotency.consumer import Consumer, Decide, Numbering, StateDocuments
 from shared.idempotency.disposition import Complete, DeadLetter, Retry
 from shared.idempotency.engine import Engine
 from shared.idempotency.errors import ConfigurationError, TransientError
@@ -81,9 +81,12 @@ def operations[M: Message, S: State](
     message: type[M] | TypeAliasType,
     key: Callable[[M], str],
     state: StateDocuments[S],
+    sequence: Callable[[M], int] | None = None,
+    closes: Callable[[M], bool] | None = None,
+    related: Callable[[M], Mapping[str, type[State]]] | None = None,
     name: str | None = None,
     events_topic: str | None = None,
-) -> Callable[[Callable[[S | None, M], Decision[S]]], Consumer[M, S]]:
+) -> Callable[[Decide[M, S]], Consumer[M, S]]:
     """Register a consumer of a session-enabled queue.
 
     Args:
@@ -93,49 +96,62 @@ def operations[M: Message, S: State](
         message: class of its messages, or a `type` union of such classes.
         key: gives a message's key, by which it is taken in once.
         state: where its state is stored; see `documents`.
+        sequence: gives a message's number within its partition: 1, 2, 3, ... by whoever feeds it. Messages then apply
+            in exactly this order; one that comes early is kept until its turn. Without it, they apply as they come.
+        closes: whether no message may follow this one; only with `sequence`.
+        related: gives, by id, the further documents that a message is decided on, with their classes; the decision
+            function gets those that exist as its third argument.
         name: of the function; by default the decision function's own.
         events_topic: where its events go; by default `{consumer}-events`.
 
     Returns:
-        A decorator of the decision function `decide(state or None, message) -> Apply | Ignore | Reject`, which is
-        pure and synchronous. It returns the consumer as data, for `assert_effectively_once`.
+        A decorator of the decision function `decide(state or None, message[, related]) -> Apply | Ignore | Reject`,
+        which is pure and synchronous. It returns the consumer as data, for `assert_effectively_once`.
 
     Raises:
         ConfigurationError: message and state do not fit together; names the class, the field and the fix. Raised at
             import, so that a wrong registration is seen before anything is taken.
     """
     state.check(message)
+    if closes is not None and sequence is None:
+        raise ConfigurationError("closes: give sequence too; without numbers nothing can be the last")
 
-    def register(decide: Callable[[S | None, M], Decision[S]]) -> Consumer[M, S]:
+    def register(decide: Decide[M, S]) -> Consumer[M, S]:
         registered = Consumer(
             name=consumer,
+            queue=queue,
             message=message,
             key=key,
             documents=state,
             decide=decide,
             events=EventStream(destination=events_topic or f"{consumer}-events", source=f"/{consumer}"),
+            numbering=None if sequence is None else Numbering(number=sequence, closes=closes or (lambda _: False)),
+            related=related,
         )
 
-        # The annotation makes the host hand over the raw message, and binding.py decode it.
-        async def process(message: SessionMessage) -> None:
-            await _deliver(registered, message)
-
-        function_name = name or str(getattr(decide, "__name__", consumer))
-        process.__name__ = function_name
-        trigger = bp.service_bus_queue_trigger(
-            arg_name="message",
-            connection=SERVICE_BUS,
-            queue_name=queue,
-            is_sessions_enabled=True,
-            # MANY would run one session per instance, and renew no lock.
-            cardinality="one",
-            # The host completes on return and abandons on raise; host.json's value is ignored.
-            auto_complete_messages=True,
-        )
-        bp.function_name(function_name)(trigger(process))
+        _add_trigger(bp, registered, name or str(getattr(decide, "__name__", consumer)))
         return registered
 
     return register
+
+
+def _add_trigger[M: Message, S: State](bp: TriggerRegistrar, consumer: Consumer[M, S], name: str) -> None:
+    # The annotation makes the host hand over the raw message, and binding.py decode it.
+    async def process(message: SessionMessage) -> None:
+        await _deliver(consumer, message)
+
+    process.__name__ = name
+    trigger = bp.service_bus_queue_trigger(
+        arg_name="message",
+        connection=SERVICE_BUS,
+        queue_name=consumer.queue,
+        is_sessions_enabled=True,
+        # MANY would run one session per instance, and renew no lock.
+        cardinality="one",
+        # The host completes on return and abandons on raise; host.json's value is ignored.
+        auto_complete_messages=True,
+    )
+    bp.function_name(name)(trigger(process))
 
 
 async def _deliver[M: Message, S: State](consumer: Consumer[M, S], message: ServiceBusReceivedMessage) -> None:
@@ -164,7 +180,7 @@ async def _deliver[M: Message, S: State](consumer: Consumer[M, S], message: Serv
 
 
 def _engine[M: Message, S: State](consumer: Consumer[M, S], clients: Runtime) -> Engine[M, S]:
-    return Engine(
+    engine = Engine(
         consumer=consumer,
         store=clients.store(consumer.documents.container),
         clock=clients.clock,
@@ -173,3 +189,6 @@ def _engine[M: Message, S: State](consumer: Consumer[M, S], clients: Runtime) ->
         body_bytes_max=clients.settings.body_bytes_max,
         event_epoch=clients.settings.event_epoch,
     )
+    if consumer.numbering is None:
+        return engine
+    return ConvoyEngine.beside(engine, cache=clients.cache(consumer.documents.container))

@@ -22,6 +22,7 @@ from shared.telemetry import quiet_sdks
 if TYPE_CHECKING:
     from azure.servicebus.aio import ServiceBusClient
 
+    from shared.convoy.cache import StateCache
     from shared.cosmos.client import Database
     from shared.cosmos.store import CosmosStore
     from shared.servicebus.sender import QueueProbe, QueueSender
@@ -67,6 +68,7 @@ class Runtime:
         self.clock = SystemClock()
         self.random = SystemRandom()
         self._stores: dict[str, CosmosStore] = {}
+        self._caches: dict[str, StateCache] = {}
         self._senders: dict[str, QueueSender] = {}
         self._probes: dict[str, QueueProbe] = {}
 
@@ -77,6 +79,14 @@ class Runtime:
         if container not in self._stores:
             self._stores[container] = CosmosStore(self._database, container)
         return self._stores[container]
+
+    def cache(self, container: str) -> "StateCache":
+        """The state documents of a container that this process wrote last."""
+        from shared.convoy.cache import StateCache
+
+        if container not in self._caches:
+            self._caches[container] = StateCache()
+        return self._caches[container]
 
     def sender(self, queue: str) -> "QueueSender":
         """The sender of a queue."""

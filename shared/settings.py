@@ -95,6 +95,8 @@ class Settings:
                 wait_seconds_max=reader.number("RETRY_WAIT_SECONDS_MAX", float, _LIMITS.wait_seconds_max, low=0),
                 try_seconds=reader.number("TRY_SECONDS", float, _LIMITS.try_seconds, low=0.1),
                 store_call_seconds=reader.number("STORE_CALL_SECONDS", float, _LIMITS.store_call_seconds, low=0.1),
+                drain_seconds=reader.number("DRAIN_SECONDS", float, _LIMITS.drain_seconds, low=0),
+                parked_max=reader.number("PARKED_MAX", int, _LIMITS.parked_max, low=1),
             ),
             body_bytes_max=reader.number("BODY_BYTES_MAX", int, BODY_BYTES_MAX, low=1024),
             event_epoch=reader.number("EVENT_EPOCH", int, 1, low=1),

@@ -1,7 +1,7 @@
 """One log line per delivery, with ids in the text: the Functions console carries the text alone.
 
-    disposition=complete outcome=applied consumer=orders key=489434 partition=489434 message_id=489434~5f... \
-sequence_number=12 delivery_count=1 hash=5f...
+    disposition=complete outcome=applied consumer=orders key=489434 partition=489434 sequence=1 \
+message_id=489434~5f... sequence_number=12 delivery_count=1 hash=5f...
 
 Never a body, a key of an account, or a description of what a body held.
 Source: measured on the Functions host 4.1037: a record's attributes and its logger's name are not printed.
@@ -49,6 +49,7 @@ def log_disposition(consumer: str, delivery: Delivery, handled: Handled) -> None
         "consumer": consumer,
         "key": handled.key,
         "partition": handled.partition,
+        "sequence": handled.sequence,
         "message_id": delivery.message_id,
         "sequence_number": delivery.sequence_number,
         "delivery_count": delivery.delivery_count,

@@ -18,7 +18,6 @@ def place_order(order: Order | None, placed: OrderPlaced) -> Decision[Order]:
         lines=placed.lines,
         total=placed.total,
         placed_at=placed.occurred_at,
-        closed=placed.end_of_sequence,
     )
     event = OrderAccepted(
         order_id=placed.order_id,

@@ -3,7 +3,7 @@
 A commit of one write is a create; of more, a transactional batch: all or nothing within the logical partition.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, assert_never
 
 import msgspec
@@ -12,11 +12,13 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from shared.cosmos.client import Database
 from shared.cosmos.outcomes import commit_outcome, is_missing, read_error
-from shared.idempotency.ports import CommitOutcome, Committed, Create, Replace, StoredDocument, TooLarge, Write
+from shared.idempotency.ports import CommitOutcome, Committed, Create, Delete, Replace, StoredDocument, TooLarge, Write
 
 BATCH_OPERATIONS_MAX: Final = 100
 BATCH_BYTES_MAX: Final = 2 * 1024 * 1024
 """Source: Azure Cosmos DB service quotas, "Transactional batch" and "Maximum item size"; the SDK checks neither."""
+
+READ_DOCUMENTS_MAX: Final = 100
 
 _OPERATION_BYTES: Final = 256  # an operation's own JSON around the document
 _SYSTEM_FIELDS: Final = frozenset({"_rid", "_self", "_etag", "_attachments", "_ts"})
@@ -40,8 +42,21 @@ class CosmosStore:
             raise read_error(error) from error
         except (AzureError, ValueError, TypeError) as error:
             raise read_error(error) from error
-        body = {name: value for name, value in found.items() if name not in _SYSTEM_FIELDS}
-        return StoredDocument(body, found["_etag"])
+        return _stored(found)
+
+    async def read_many(self, partition: str, document_ids: Sequence[str]) -> dict[str, StoredDocument]:
+        """One query of one page. See the port for what is raised."""
+        try:
+            await self._database.enter()
+            found = self._container.query_items(
+                "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)",
+                parameters=[{"name": "@ids", "value": list(document_ids)}],
+                partition_key=partition,
+                max_item_count=READ_DOCUMENTS_MAX,
+            )
+            return {str(item["id"]): _stored(item) async for item in found}
+        except (AzureError, ValueError, TypeError) as error:
+            raise read_error(error) from error
 
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         """Create, or transactional batch: one call. See the port for what is returned."""
@@ -54,10 +69,17 @@ class CosmosStore:
                     await self._container.create_item(body, no_response=True)
                 case _:
                     operations = [_operation(write) for write in writes]
-                    await self._container.execute_item_batch(operations, partition_key=partition)
+                    results = await self._container.execute_item_batch(operations, partition_key=partition)
+                    return Committed(tuple(str(result.get("eTag", "")) for result in results))
         except (AzureError, ValueError, TypeError) as error:
             return commit_outcome(error)
         return Committed()
+
+
+def _stored(item: Mapping[str, Any]) -> StoredDocument:
+    return StoredDocument(
+        {name: value for name, value in item.items() if name not in _SYSTEM_FIELDS}, str(item["_etag"])
+    )
 
 
 def _operation(write: Write) -> tuple[Any, ...]:
@@ -66,6 +88,8 @@ def _operation(write: Write) -> tuple[Any, ...]:
             return ("create", (body,))
         case Replace(body, etag):
             return ("replace", (body["id"], body), {"if_match_etag": etag})
+        case Delete(document_id, etag):
+            return ("delete", (document_id,), {"if_match_etag": etag})
         case _:
             assert_never(write)
 
@@ -73,7 +97,8 @@ def _operation(write: Write) -> tuple[Any, ...]:
 def _too_large(writes: Sequence[Write]) -> TooLarge | None:
     if len(writes) > BATCH_OPERATIONS_MAX:
         return TooLarge(f"{len(writes)} documents, a batch takes {BATCH_OPERATIONS_MAX}")
-    size = sum(len(msgspec.json.encode(write.body)) + _OPERATION_BYTES for write in writes)
+    bodies = [write.body for write in writes if not isinstance(write, Delete)]
+    size = sum(map(len, map(msgspec.json.encode, bodies))) + len(writes) * _OPERATION_BYTES
     if size > BATCH_BYTES_MAX:
         return TooLarge(f"{size} bytes in one batch, the limit is {BATCH_BYTES_MAX}")
     return None

@@ -9,7 +9,7 @@ from shared.idempotency.request_hash import same_request
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """No marker: the message was not taken in."""
+    """The document is no marker yet: the message was not taken in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +30,19 @@ class Mismatch:
 type Admission = Fresh | OwnWrite | Duplicate | Mismatch
 
 
-def admit(marker: Document | None, message: Message, attempt_id: str) -> Admission:
+def admit(marker: Document, message: Message, attempt_id: str) -> Admission:
     """Judge a message by its marker.
 
     Args:
-        marker: the stored marker document, None where there is none.
+        marker: the stored marker document.
         message: the message in hand.
         attempt_id: of the run in hand.
 
     Raises:
         NewerVersionError: the marker's hash was written by newer code; retry.
     """
-    if marker is None:
+    if marker.get("lastSequence") == 0:
+        # A state document that waits for the message that creates it: it holds others, and marks none.
         return Fresh()
     if marker.get("attemptId") == attempt_id:
         return OwnWrite()

@@ -20,6 +20,8 @@ class Limits:
         tries_max: how often it tries within that time.
         pause_seconds: pause after the first failed try; doubles with each.
         store_call_seconds: how long one store call may take.
+        drain_seconds: how long one delivery goes on applying what has fallen due.
+        parked_max: how many messages of one partition may wait for their turn.
     """
 
     wait_seconds_max: float = 110.0
@@ -27,6 +29,8 @@ class Limits:
     tries_max: int = 6
     pause_seconds: float = 0.05
     store_call_seconds: float = 4.0
+    drain_seconds: float = 20.0
+    parked_max: int = 100
 
 
 def wait_before_try(delivery_count: int, *, limits: Limits, fraction: float) -> float:

@@ -2,22 +2,26 @@
 
 Documents of one partition (`pk` is the partition key's field, such as `orderId`):
 
-    state      id = partition key value    the consumer's fields, pk, type, docVersion, eventSequence,
-                                           outboxSequence, createdAt, updatedAt
+    state      id = partition key value    the consumer's fields, pk, type, docVersion, createdAt, updatedAt, and the
+                                           numbers of `progress`
     marker     id = op:{key}               pk, type "operation", docVersion, state "applied", requestHash, attemptId,
-                                           payload (the message), appliedAt
+                                           payload (the message), appliedAt; more (true) where its commit left
+                                           something due. Of one that waits for its turn: state "parked", sequence,
+                                           traceparent
+    further    id as `related` names it    the consumer's fields, pk, type, docVersion, updatedAt
     outbox     id = out:{outboxSequence}   pk, type "outbox", docVersion, destination, message, traceparent,
                                            status "ready", readySince
 
 A message of the type `created_by` creates the state document, which then is its marker: it bears requestHash and
-attemptId itself, and no `op:` document is written.
+attemptId itself, and no `op:` document is written. Where messages are numbered, others may come before it: the state
+document then holds their numbers, none of the consumer's fields, and lastSequence 0.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Final, Protocol, TypeAliasType
+from typing import Final, Protocol, TypeAliasType, cast
 
 import msgspec
 
@@ -41,6 +45,11 @@ _ENGINE_FIELDS: Final = frozenset(
         "createdAt",
         "updatedAt",
         "ttl",
+        "lastSequence",
+        "closed",
+        "parked",
+        "waitingSince",
+        "drainSince",
     }
 )
 
@@ -100,10 +109,7 @@ class StateDocuments[S: State]:
         Raises:
             NewerVersionError: the document was written by newer code; it must not be written over. Retry.
         """
-        version = stored.body.get("docVersion")
-        if isinstance(version, int) and version > DOC_VERSION:
-            raise NewerVersionError(f"document version {version} is newer than {DOC_VERSION}")
-        return msgspec.convert(stored.body, self.state, dec_hook=decode_custom)
+        return read_document(stored, self.state)
 
     def check(self, message: type[Message] | TypeAliasType) -> None:
         """Hold the registration against itself.
@@ -141,6 +147,18 @@ class StateDocuments[S: State]:
             )
 
 
+def read_document[D: State](stored: StoredDocument, shape: type[D]) -> D:
+    """The consumer's part of a document.
+
+    Raises:
+        NewerVersionError: the document was written by newer code; it must not be written over. Retry.
+    """
+    version = stored.body.get("docVersion")
+    if isinstance(version, int) and version > DOC_VERSION:
+        raise NewerVersionError(f"document version {version} is newer than {DOC_VERSION}")
+    return msgspec.convert(stored.body, shape, dec_hook=decode_custom)
+
+
 def _is_subclass(value: object, base: type) -> bool:
     return isinstance(value, type) and issubclass(value, base)
 
@@ -159,25 +177,66 @@ def message_types(message: type[Message] | TypeAliasType) -> tuple[type[Message]
     return (message,)
 
 
+type DecideAlone[M: Message, S: State] = Callable[[S | None, M], Decision[S]]
+type DecideWithRelated[M: Message, S: State] = Callable[[S | None, M, Mapping[str, State]], Decision[S]]
+type Decide[M: Message, S: State] = DecideAlone[M, S] | DecideWithRelated[M, S]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbering[M: Message]:
+    """How the messages of a partition are numbered: 1, 2, 3, ... without a gap, by whoever feeds it.
+
+    Attributes:
+        number: gives a message's number.
+        closes: whether no message may follow this one.
+    """
+
+    number: Callable[[M], int]
+    closes: Callable[[M], bool]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consumer[M: Message, S: State]:
     """A consumer.
 
     Attributes:
         name: of the consumer, in logs and event sources.
+        queue: where its messages come from, and where one is sent back to.
         message: class of its messages, or a union type of such classes.
         key: gives a message's key: what makes two messages the same operation.
         documents: where its state is stored.
         decide: its decision function.
         events: wraps its events.
+        numbering: how its messages are numbered; None where they are not.
+        related: further documents that a message is decided on, by id with their classes; None where no document
+            but the state counts.
     """
 
     name: str
+    queue: str
     message: type[M] | TypeAliasType
     key: Callable[[M], str]
     documents: StateDocuments[S]
-    decide: Callable[[S | None, M], Decision[S]]
+    decide: Decide[M, S]
     events: EventWriter
+    numbering: Numbering[M] | None = None
+    related: Callable[[M], Mapping[str, type[State]]] | None = None
+
+    def decision(self, state: S | None, message: M, related: Mapping[str, State]) -> Decision[S]:
+        """What the decision function says."""
+        if self.related is None:
+            return cast("DecideAlone[M, S]", self.decide)(state, message)
+        return cast("DecideWithRelated[M, S]", self.decide)(state, message, related)
+
+    def number_of(self, message: M) -> int:
+        """The message's number within its partition; only where messages are numbered."""
+        if self.numbering is None:
+            raise TypeError(f"the messages of {self.name} are not numbered")
+        return self.numbering.number(message)
+
+    def related_of(self, message: M) -> Mapping[str, type[State]]:
+        """The further documents that a message is decided on, by id with their classes."""
+        return {} if self.related is None else self.related(message)
 
     def partition_of(self, message: M) -> str:
         """The message's partition key value."""
@@ -186,3 +245,16 @@ class Consumer[M: Message, S: State]:
     def marker_id(self, message: M) -> str:
         """Id of the document that marks the message."""
         return self.partition_of(message) if self.documents.marks_itself(message) else f"op:{self.key(message)}"
+
+
+def parked_message[M: Message, S: State](consumer: Consumer[M, S], marker: StoredDocument) -> M:
+    """The message that a marker holds until its turn.
+
+    Raises:
+        NewerVersionError: it was parked by newer code and cannot be read by this one. Retry.
+    """
+    try:
+        message: M = msgspec.convert(marker.body["payload"], consumer.message, dec_hook=decode_custom)
+    except msgspec.ValidationError:
+        raise NewerVersionError(f"{marker.body['id']} holds a message that this code does not know") from None
+    return message

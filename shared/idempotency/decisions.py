@@ -4,8 +4,8 @@ A decision function is pure and synchronous: no clock, no id, no I/O. It may run
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from shared.idempotency.messages import Event, State
@@ -20,10 +20,15 @@ class Apply[S: State]:
     Attributes:
         state: the whole new state document.
         events: integration events, in the order in which they are to be sent.
+        creates: further documents of the partition by id. One that exists already comes back in `related`, and the
+            message is decided again.
+        replaces: further documents by id; each must be among those that `related` held.
     """
 
     state: S
     events: Sequence[Event] = ()
+    creates: Mapping[str, State] = field(default_factory=dict)
+    replaces: Mapping[str, State] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

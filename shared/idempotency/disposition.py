@@ -21,11 +21,14 @@ REFUSALS_MAX: Final = 2
 """How often the store must call a request wrong within one delivery before the message is blamed."""
 
 
+type CompletedAs = Literal["applied", "duplicate", "ignored", "parked"]
+
+
 @dataclass(frozen=True, slots=True)
 class Complete:
     """Done: the broker may forget the message."""
 
-    outcome: Literal["applied", "duplicate", "ignored"]
+    outcome: CompletedAs
 
 
 @dataclass(frozen=True, slots=True)

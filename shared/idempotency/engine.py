@@ -1,24 +1,25 @@
 """The engine: delivery -> parse -> load -> decide -> commit -> disposition.
 
 Invariants, each at the place where it could be broken:
-  - a message is complete only after its commit is known (`_after_commit`, `_by_marker`);
+  - a message is complete only after its commit is known (`_write`, `_by_marker`);
   - an unknown outcome is resolved by reading the marker, never guessed (`ReadMarker`);
   - no passing fault dead-letters: what is not decided within the tries is a `Retry`.
 """
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, assert_never
 
 from shared.idempotency.admission import Duplicate, Fresh, Mismatch, OwnWrite, admit
 from shared.idempotency.backoff import Limits, pause_before_next_try, wait_before_try
-from shared.idempotency.bounded_read import read_in_time
-from shared.idempotency.composition import Run, compose
-from shared.idempotency.consumer import Consumer
-from shared.idempotency.decisions import Apply, Ignore, Reject
+from shared.idempotency.bounded_read import read_in_time, read_many_in_time
+from shared.idempotency.consumer import Consumer, read_document
+from shared.idempotency.decisions import Apply, Decision, Ignore, Reject
 from shared.idempotency.disposition import (
     Complete,
+    CompletedAs,
     DeadLetter,
     Disposition,
     ReadMarker,
@@ -26,6 +27,7 @@ from shared.idempotency.disposition import (
     TryAgain,
     step_after,
 )
+from shared.idempotency.draft import Draft, Part
 from shared.idempotency.errors import (
     DeadLetterReason,
     PermanentError,
@@ -38,6 +40,7 @@ from shared.idempotency.messages import BODY_BYTES_MAX, Message, State, parse_me
 from shared.idempotency.ports import (
     Clock,
     CommitOutcome,
+    Conflict,
     Delivery,
     OutcomeUnknown,
     Random,
@@ -47,6 +50,7 @@ from shared.idempotency.ports import (
     Write,
 )
 from shared.idempotency.request_hash import request_hash
+from shared.idempotency.run import Run
 
 MESSAGE_BYTES_MAX: Final = 192 * 1024
 """Largest body of an outgoing message: the Standard tier's 256 KB less up to 64 KB of header.
@@ -63,6 +67,22 @@ class Handled:
     key: str | None = None
     partition: str | None = None
     request_hash: str | None = None
+    sequence: int | None = None
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What one delivery has learnt from the tries before.
+
+    Attributes:
+        tries: how many tries there were, the one under way included.
+        refusals: how often the store called a request wrong.
+        existing: further documents that were to be created and may exist, with their classes.
+    """
+
+    tries: int = 0
+    refusals: int = 0
+    existing: dict[str, type[State]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,13 +124,15 @@ class Engine[M: Message, S: State]:
             disposition = Retry(str(error), alert=True)
         except TransientError as error:
             disposition = Retry(str(error))
-        return Handled(disposition, run.key, run.partition, run.request_hash)
+        sequence = None if self.consumer.numbering is None else self.consumer.number_of(run.message)
+        return Handled(disposition, run.key, run.partition, run.request_hash, sequence)
 
     def _read(self, delivery: Delivery) -> Run[M]:
         if delivery.body is None:
             raise PermanentError(DeadLetterReason.MALFORMED_MESSAGE, "body: must be AMQP data, not a value or sequence")
         message: M = parse_message(delivery.body, self.consumer.message, bytes_max=self.body_bytes_max)
-        key, partition = self.consumer.key(message), self.consumer.partition_of(message)
+        # Plain text from here on: an Identifier is for messages, not for documents.
+        key, partition = str(self.consumer.key(message)), self.consumer.partition_of(message)
         check_identifier("key", key)
         check_identifier(self.consumer.documents.partition_field, partition)
         hashed = request_hash(message)
@@ -138,12 +160,12 @@ class Engine[M: Message, S: State]:
 
     async def _try(self, run: Run[M]) -> Disposition:
         deadline = self.clock.monotonic() + self.limits.try_seconds
-        refusals = 0
+        attempt = Attempt()
         cause = "no try"
         for tries in range(1, self.limits.tries_max + 1):
+            attempt.tries = tries
             try:
-                step, refused = await self._try_once(run, refusals)
-                refusals += refused
+                step = await self._try_once(run, attempt)
             except StoreUnavailableError as error:
                 step = TryAgain(str(error), error.retry_after_seconds)
             if not isinstance(step, TryAgain):
@@ -155,43 +177,73 @@ class Engine[M: Message, S: State]:
             await self.clock.sleep(pause)
         return Retry(cause)
 
-    async def _try_once(self, run: Run[M], refusals: int) -> tuple[Disposition | TryAgain, bool]:
-        stored = await self._load(run)
-        state = None if stored is None else self.consumer.documents.read_state(stored)
-        match self.consumer.decide(state, run.message):
+    async def _try_once(self, run: Run[M], attempt: Attempt) -> Disposition | TryAgain:
+        draft = await self._draft(run, await self._load(run), attempt)
+        match self._decide(draft, run.message):
             case Reject(code, detail):
                 # A commit of an earlier run may have landed between two reads, and be the very reason for the
                 # rejection: no dead letter stands against a marker that is read after the state.
-                return await self._by_marker(run) or DeadLetter(code, detail), False
-            case Apply() | Ignore() as decision:
-                composed = compose(self.consumer, run, decision, stored, self.clock.now())
+                return await self._by_marker(run) or DeadLetter(code, detail)
+            case Apply() as decision:
+                return await self._write(run, draft.apply(run, decision), attempt, "applied")
+            case Ignore():
+                return await self._write(run, draft.ignore(run), attempt, "ignored")
             case other:
                 assert_never(other)
+
+    async def _draft(self, run: Run[M], stored: StoredDocument | None, attempt: Attempt) -> Draft[M, S]:
+        """An empty draft on the state and the further documents that the message names."""
+        named = {**self.consumer.related_of(run.message), **attempt.existing}
+        parts = await self._parts(run.partition, named)
+        return Draft.of(self.consumer, run.partition, stored, self.clock.now(), parts)
+
+    def _decide(self, draft: Draft[M, S], message: M) -> Decision[S]:
+        return self.consumer.decision(draft.current_state, message, draft.related)
+
+    async def _write(
+        self, run: Run[M], draft: Draft[M, S], attempt: Attempt, outcome: CompletedAs
+    ) -> Disposition | TryAgain:
+        composed = draft.composed()
         if composed.message_bytes_max > MESSAGE_BYTES_MAX:
             detail = f"event: larger than the {MESSAGE_BYTES_MAX} bytes that a message carries"
-            return await self._by_marker(run) or DeadLetter(DeadLetterReason.PAYLOAD_TOO_LARGE, detail), False
-        outcome = await self._commit(run, composed.writes)
-        step = await self._after_commit(run, outcome, refusals)
-        if isinstance(decision, Ignore) and step == Complete("applied"):
-            step = Complete("ignored")
-        return step, isinstance(outcome, Refused)
-
-    async def _after_commit(self, run: Run[M], outcome: CommitOutcome, refusals: int) -> Disposition | TryAgain:
-        step = step_after(outcome, refusals=refusals)
+            return await self._by_marker(run) or DeadLetter(DeadLetterReason.PAYLOAD_TOO_LARGE, detail)
+        committed = await self._commit(run.partition, composed.writes)
+        step = step_after(committed, refusals=attempt.refusals)
+        match committed:
+            case Refused():
+                attempt.refusals += 1
+            case Conflict(409):
+                # One of the further documents exists: it is read, and the message decided again.
+                attempt.existing.update(draft.created)
+            case _:
+                pass
         if isinstance(step, ReadMarker):
             # Absent after "exists": the read came from a replica that is behind, or the commit lands later. Either
             # way the next try's create tells.
             return await self._by_marker(run) or TryAgain(step.cause)
+        if isinstance(step, Complete):
+            await self._after_commit(run)
+            return Complete(outcome)
         return step
 
+    async def _after_commit(self, run: Run[M]) -> None:
+        """What is still to be done after a commit before the message is completed."""
+
+    async def _before_completion(self, run: Run[M], marker: StoredDocument) -> None:
+        """What is still to be done before a message that was taken in by an earlier commit is completed."""
+
     async def _by_marker(self, run: Run[M]) -> Disposition | None:
-        marker = await self._stored(run, self.consumer.marker_id(run.message))
-        match admit(None if marker is None else marker.body, run.message, run.attempt_id):
+        marker = await self._stored(run.partition, self.consumer.marker_id(run.message))
+        if marker is None:
+            return None
+        match admit(marker.body, run.message, run.attempt_id):
             case Fresh():
                 return None
             case OwnWrite():
+                await self._before_completion(run, marker)
                 return Complete("applied")
             case Duplicate():
+                await self._before_completion(run, marker)
                 return Complete("duplicate")
             case Mismatch():
                 return DeadLetter(
@@ -204,14 +256,31 @@ class Engine[M: Message, S: State]:
         # What creates its own marker need not look first: if the document exists, the create says so.
         if self.consumer.documents.marks_itself(run.message):
             return None
-        return await self._stored(run, run.partition)
+        return await self._stored(run.partition, run.partition)
 
-    async def _commit(self, run: Run[M], writes: tuple[Write, ...]) -> CommitOutcome:
+    async def _commit(self, partition: str, writes: tuple[Write, ...]) -> CommitOutcome:
         try:
             async with asyncio.timeout(self.limits.store_call_seconds):
-                return await self.store.commit(run.partition, writes)
+                return await self.store.commit(partition, writes)
         except TimeoutError:
             return OutcomeUnknown("no answer to the commit in time")
 
-    async def _stored(self, run: Run[M], document_id: str) -> StoredDocument | None:
-        return await read_in_time(self.store, run.partition, document_id, seconds=self.limits.store_call_seconds)
+    async def _stored(self, partition: str, document_id: str) -> StoredDocument | None:
+        return await read_in_time(self.store, partition, document_id, seconds=self.limits.store_call_seconds)
+
+    async def _parts(self, partition: str, named: Mapping[str, type[State]]) -> dict[str, Part]:
+        """The further documents that exist: one call, or none."""
+        if not named:
+            return {}
+        if len(named) == 1:
+            (document_id,) = named
+            found = await self._stored(partition, document_id)
+            stored = {} if found is None else {document_id: found}
+        else:
+            stored = await read_many_in_time(
+                self.store, partition, tuple(named), seconds=self.limits.store_call_seconds
+            )
+        return {
+            document_id: Part(read_document(document, named[document_id]), document.etag)
+            for document_id, document in stored.items()
+        }

@@ -31,6 +31,9 @@ class DeadLetterReason(StrEnum):
     PAYLOAD_TOO_LARGE = "PayloadTooLarge"
     PARTITION_FULL = "PartitionFull"
     STORE_REJECTED = "StoreRejected"
+    SEQUENCE_CONFLICT = "SequenceConflict"
+    ORDER_CLOSED = "OrderClosed"
+    TOO_MANY_PARKED = "TooManyParked"
 
 
 class ReliabilityError(Exception):

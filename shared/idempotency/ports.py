@@ -4,7 +4,7 @@ Implementations: `shared.cosmos.store` and `shared.testing.memory_store`, both h
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -57,12 +57,32 @@ class Replace:
     etag: str
 
 
-type Write = Create | Replace
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete a document; the commit fails if it is not at this ETag any more."""
+
+    document_id: str
+    etag: str
+
+
+type Write = Create | Replace | Delete
+
+
+def written_id(write: Write) -> str:
+    """The id of the document that a write is about."""
+    return write.document_id if isinstance(write, Delete) else str(write.body["id"])
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """All writes are durable."""
+    """All writes are durable.
+
+    Attributes:
+        etags: of the documents of a batch, in the order of the writes, "" for one that was deleted; empty after a
+            single create.
+    """
+
+    etags: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +151,14 @@ class Store(Protocol):
         Raises:
             StoreUnavailableError: no answer in time, or throttled; try again.
             StoreAccessError: identity refused or container missing; try again, and alert.
+        """
+        ...
+
+    async def read_many(self, partition: str, document_ids: Sequence[str]) -> dict[str, StoredDocument]:
+        """Read up to 100 documents of one partition in one query; those that do not exist are left out.
+
+        Raises:
+            StoreUnavailableError, StoreAccessError: as `read`.
         """
         ...
 

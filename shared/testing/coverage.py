@@ -11,6 +11,7 @@ from typing import Final
 from shared.idempotency.ports import (
     CommitOutcome,
     Conflict,
+    Delete,
     Document,
     MarkerExists,
     OutcomeUnknown,
@@ -74,9 +75,15 @@ class ObservedStore:
             self._doubted = None
         return found
 
+    async def read_many(self, partition: str, document_ids: Sequence[str]) -> dict[str, StoredDocument]:
+        """Query. See the port."""
+        return await self._store.read_many(partition, document_ids)
+
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         """Commit. See the port."""
-        marker = writes[0].body
+        first = writes[0]
+        # What is sent back deletes its marker first: there is nothing to read afterwards.
+        marker: Document = {"id": first.document_id} if isinstance(first, Delete) else first.body
         # Stands where the caller stops waiting.
         self._doubted = (marker, OutcomeUnknown("no answer"))
         outcome = await self._store.commit(partition, writes)

@@ -22,6 +22,7 @@ from shared.idempotency.ports import (
     StoredDocument,
     Throttled,
     Write,
+    written_id,
 )
 
 RETRY_AFTER_SECONDS: Final = 0.5
@@ -155,6 +156,21 @@ class CrashingStore:
                 await _cancelled()
         raise AssertionError(f"a read cannot meet: {fault}")
 
+    async def read_many(self, partition: str, document_ids: Sequence[str]) -> dict[str, StoredDocument]:
+        """Query. See the port."""
+        match await self._next(f"read {', '.join(document_ids)}", READ_FAULTS):
+            case Fault.FAILS:
+                raise StoreUnavailableError("crash point: no answer to a query")
+            case Fault.THROTTLED:
+                raise StoreUnavailableError("crash point: throttled", retry_after_seconds=RETRY_AFTER_SECONDS)
+            case Fault.HANGS:
+                await _for_ever()
+            case Fault.CANCELLED:
+                await _cancelled()
+            case _:
+                pass
+        return await self._store.read_many(partition, document_ids)
+
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         """Commit. See the port."""
         outcome = await self._commit(partition, writes)
@@ -168,7 +184,7 @@ class CrashingStore:
         self._late.clear()
 
     async def _commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
-        fault = await self._next(f"commit {', '.join(str(write.body['id']) for write in writes)}", COMMIT_FAULTS)
+        fault = await self._next(f"commit {', '.join(map(written_id, writes))}", COMMIT_FAULTS)
         match fault:
             case Fault.LANDS_AFTER_ONE_CALL | Fault.LANDS_AFTER_TWO_CALLS:
                 # One more than the calls it lets pass: it lands before the call that follows them.

@@ -13,7 +13,7 @@ what the redelivery rejected, if a later message changed the state in between.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -117,15 +117,16 @@ def _words(points: Sequence[Point], calls: Sequence[Call]) -> str:
 
 def _checked[M: Message, S: State](consumer: Consumer[M, S]) -> Consumer[M, S]:
     """The consumer with a decision function that is held to its purity."""
-    decide: Callable[[S | None, M], Decision[S]] = consumer.decide
 
-    def decide_twice(state: S | None, message: M) -> Decision[S]:
+    def decide_twice(state: S | None, message: M, related: Mapping[str, State]) -> Decision[S]:
         before = None if state is None else to_document(state)
-        first, second = decide(state, message), decide(state, message)
+        first, second = consumer.decision(state, message, related), consumer.decision(state, message, related)
         if first != second:
             raise InvariantError(f"decide is not pure: it answers {first!r:.200}, then {second!r:.200} for the same")
         if state is not None and to_document(state) != before:
             raise InvariantError("decide is not pure: it changes the state that it is given")
         return first
 
+    if consumer.related is None:
+        return replace(consumer, decide=lambda state, message: decide_twice(state, message, {}))
     return replace(consumer, decide=decide_twice)

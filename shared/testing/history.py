@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from shared.convoy.cache import StateCache
+from shared.convoy.engine import ConvoyEngine
 from shared.idempotency.backoff import Limits
 from shared.idempotency.consumer import Consumer
 from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry
@@ -55,19 +57,15 @@ class History[M: Message, S: State]:
         self._consumer = consumer
         self._clock = ManualClock()
         self._random = SequenceRandom()
+        # Of one process: a worker that dies loses it.
+        self._cache = StateCache()
 
     async def deliver(
         self, message: M, *, through: Store, count: int = 1, suffix: str | None = None
     ) -> Disposition | None:
         """One delivery by one worker; None where it was cancelled."""
         clock = CrashingClock(self._clock, self.points)
-        engine = Engine(
-            consumer=self._consumer,
-            store=ObservedStore(through, self.reached),
-            clock=clock,
-            random=self._random,
-            limits=LIMITS,
-        )
+        engine = self._engine(ObservedStore(through, self.reached), clock)
         delivery = delivery_of(self._consumer, message, delivery_count=count, suffix=suffix)
         task = asyncio.ensure_future(engine.handle(delivery))
         done, _ = await asyncio.wait({task}, timeout=HANDLE_SECONDS_MAX)
@@ -75,6 +73,7 @@ class History[M: Message, S: State]:
             task.cancel()
             raise InvariantError(f"{delivery.message_id}: a delivery never ends")
         if task.cancelled():
+            self._cache = StateCache()
             if clock.died_asleep:
                 self.reached.add(Situation.DIED_ASLEEP)
             return None
@@ -90,6 +89,10 @@ class History[M: Message, S: State]:
         except InvariantError as violation:
             raise InvariantError(f"{delivery.message_id}: {violation}") from violation
         return disposition
+
+    def _engine(self, store: Store, clock: CrashingClock) -> Engine[M, S]:
+        engine = Engine(consumer=self._consumer, store=store, clock=clock, random=self._random, limits=LIMITS)
+        return engine if self._consumer.numbering is None else ConvoyEngine.beside(engine, cache=self._cache)
 
     async def settle(
         self,
@@ -137,6 +140,8 @@ class History[M: Message, S: State]:
                 raise InvariantError(f"{marker_id}: completed, but there is no marker")
             self.documents.put(partition, {**marker, "requestHash": _OTHER_HASH})
             before = all_documents(self.documents)
+            # By a process that has not seen the first: its own would look at the marker before it writes.
+            self._cache = StateCache()
             found = await self.deliver(message, through=self.documents, suffix="copy2")
             if not isinstance(found, DeadLetter) or found.reason != DeadLetterReason.REQUEST_HASH_MISMATCH:
                 raise InvariantError(f"{marker_id}: another request under its key ends in {found}, not in a mismatch")

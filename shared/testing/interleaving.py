@@ -87,6 +87,10 @@ class _GatedStore:
         await self._wait()
         return await self._store.read(partition, document_id)
 
+    async def read_many(self, partition: str, document_ids: Sequence[str]) -> dict[str, StoredDocument]:
+        await self._wait()
+        return await self._store.read_many(partition, document_ids)
+
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         await self._wait()
         return await self._store.commit(partition, writes)

@@ -8,11 +8,14 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from shared.idempotency.ports import (
     CommitOutcome,
     Committed,
     Conflict,
     Create,
+    Delete,
     Document,
     MarkerExists,
     Refused,
@@ -20,6 +23,7 @@ from shared.idempotency.ports import (
     StoredDocument,
     TooLarge,
     Write,
+    written_id,
 )
 
 BATCH_OPERATIONS_MAX: Final = 100
@@ -34,6 +38,7 @@ class MemoryStore:
 
     Attributes:
         reads: point reads so far.
+        queries: reads of several documents so far.
         commits: commits so far, refused ones included.
         writes: documents written so far; refused commits write none.
     """
@@ -48,13 +53,14 @@ class MemoryStore:
         self._partitions: dict[str, _Partition] = {}
         self._version = 0
         self.reads = 0
+        self.queries = 0
         self.commits = 0
         self.writes = 0
 
     @property
     def calls(self) -> int:
         """Store calls so far."""
-        return self.reads + self.commits
+        return self.reads + self.queries + self.commits
 
     async def read(self, partition: str, document_id: str) -> StoredDocument | None:
         """Point read. See the port."""
@@ -62,29 +68,42 @@ class MemoryStore:
         found = self._partitions.get(partition, {}).get(document_id)
         return None if found is None else StoredDocument(json.loads(found[0]), found[1])
 
+    async def read_many(self, partition: str, document_ids: Sequence[str]) -> dict[str, StoredDocument]:
+        """One query. See the port."""
+        self.queries += 1
+        documents = self._partitions.get(partition, {})
+        found = {document_id: documents[document_id] for document_id in document_ids if document_id in documents}
+        return {document_id: StoredDocument(json.loads(text), etag) for document_id, (text, etag) in found.items()}
+
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         """Write all or nothing. See the port."""
         self.commits += 1
         if len(writes) > BATCH_OPERATIONS_MAX:
             return TooLarge(f"{len(writes)} documents, a batch takes {BATCH_OPERATIONS_MAX}")
         try:
-            texts = [_text(write.body) for write in writes]
-        except (ValueError, TypeError):
+            texts = [b"" if isinstance(write, Delete) else _text(write.body) for write in writes]
+        except ValueError:
             return Refused(400)
         if (size := sum(map(len, texts))) > BATCH_BYTES_MAX:
             return TooLarge(f"{size} bytes in one batch, the limit is {BATCH_BYTES_MAX}")
-        if not writes or not all(self._is_placed(write.body, partition) for write in writes):
+        if not writes or not all(self._is_placed(write, partition) for write in writes):
             return Refused(400)
         # Worked on a copy that replaces the partition only as a whole.
         changed = dict(self._partitions.get(partition, {}))
+        etags: list[str] = []
         for index, (write, text) in enumerate(zip(writes, texts, strict=True)):
-            document_id = str(write.body["id"])
+            document_id = written_id(write)
             if refusal := _refusal(write, changed.get(document_id)):
                 return MarkerExists() if index == 0 and isinstance(write, Create) else refusal
-            changed[document_id] = (text, self._next_etag())
+            if isinstance(write, Delete):
+                del changed[document_id]
+                etags.append("")
+            else:
+                etags.append(self._next_etag())
+                changed[document_id] = (text, etags[-1])
         self._partitions[partition] = changed
         self.writes += len(writes)
-        return Committed()
+        return Committed(tuple(etags))
 
     def documents(self, partition: str) -> dict[str, Document]:
         """The documents of a partition by id; not counted as a read."""
@@ -103,7 +122,10 @@ class MemoryStore:
         """Set a document as it is to be found by a test; not counted as a write."""
         self._partitions.setdefault(partition, {})[str(body["id"])] = (_text(body), self._next_etag())
 
-    def _is_placed(self, body: Document, partition: str) -> bool:
+    def _is_placed(self, write: Write, partition: str) -> bool:
+        if isinstance(write, Delete):
+            return True
+        body = write.body
         document_id = body.get("id")
         return isinstance(document_id, str) and document_id != "" and body.get(self._partition_field) == partition
 
@@ -116,12 +138,18 @@ def _refusal(write: Write, found: tuple[bytes, str] | None) -> Conflict | None:
     match write:
         case Create():
             return None if found is None else Conflict(409)
-        case Replace(_, etag):
+        case Replace(_, etag) | Delete(_, etag):
             if found is None:
                 return Conflict(404)
             return None if found[1] == etag else Conflict(412)
 
 
 def _text(body: Document) -> bytes:
-    """JSON as it would be sent: NaN and lone surrogates are refused with `ValueError`."""
+    """JSON as it would be sent.
+
+    Raises:
+        ValueError: NaN, or a lone surrogate.
+        TypeError: a value of no JSON type, subclasses of str included: a fault of the code, not of the message.
+    """
+    msgspec.json.encode(body)
     return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

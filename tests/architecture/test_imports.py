@@ -12,12 +12,12 @@ OURS = ("shared", "blueprints", "ordering", "samples", "devstack", "devsetup", "
 
 def test_only_blueprints_and_the_app_import_the_functions_library() -> None:
     importers = {path.parts[0] for path in python_files() if imports_any(path, ("azure.functions",))}
-    # The local stack's tests and the benchmarks have function apps of their own.
-    assert importers == {"blueprints", "function_app.py", "devstack", "bench"}
+    # Tests and benchmarks have functions of their own.
+    assert importers == {"blueprints", "function_app.py", "devstack", "bench", "tests"}
     assert not [
         path
-        for path in python_files("devstack", "bench")
-        if imports_any(path, ("azure.functions",)) and path.parts[1] not in {"tests", "apps"}
+        for path in python_files("devstack", "bench", "tests")
+        if imports_any(path, ("azure.functions",)) and path.parts[1] not in {"tests", "apps", "e2e"}
     ]
 
 

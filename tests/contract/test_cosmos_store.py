@@ -15,6 +15,7 @@ from shared.cosmos.client import Database, open_client
 from shared.cosmos.store import CosmosStore
 from shared.settings import Settings
 from tests.contract.store_contract import CASES, PARTITION_KEY, Case
+from tests.contract.store_contract_batches import BATCH_CASES
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPOLOGY = {"cosmos": {"database": "ordering", "containers": {"orders": {"partitionKey": PARTITION_KEY}}}}
@@ -49,7 +50,7 @@ async def store(connection_string: str) -> AsyncIterator[CosmosStore]:
         yield CosmosStore(Database(client, settings.cosmos.database), "orders")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+@pytest.mark.parametrize("case", [*CASES, *BATCH_CASES], ids=lambda case: case.__name__)
 @pytest.mark.asyncio(loop_scope="module")
 async def test_contract(case: Case, store: CosmosStore) -> None:
     await case(store, uuid.uuid4().hex)

@@ -44,7 +44,8 @@ def test_an_order_is_accepted_placed_and_read_back(outside: Outside) -> None:
             {"sku": "MUG-01", "description": "Enamel mug, blue", "quantity": 2, "unitPrice": "7.5"},
             {"sku": "TEA-11", "quantity": 1, "unitPrice": "11.2"},
         ],
-        "placedAt": "2026-03-02T09:30:00Z", "closed": False, "createdAt": applied_at, "updatedAt": applied_at,
+        "placedAt": "2026-03-02T09:30:00Z", "transactionCount": 0, "transactionTotal": "0",
+        "closed": False, "lastSequence": 1, "createdAt": applied_at, "updatedAt": applied_at,
     }  # fmt: skip
 
 

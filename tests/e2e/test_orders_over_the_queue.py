@@ -42,8 +42,9 @@ def test_one_order_leaves_exactly_one_document_and_one_event(outside: Outside) -
         "placedAt": "2026-03-02T09:30:00Z",
     }  # fmt: skip
     assert document == {
-        **business, "id": "one", "type": "Order", "docVersion": 1, "state": "placed", "closed": True,
-        "eventSequence": 1, "outboxSequence": 1, "requestHash": request_hash(placed),
+        **business, "id": "one", "type": "Order", "docVersion": 1, "state": "placed", "closed": True, "lastSequence": 1,
+        "parked": {}, "transactionCount": 0, "transactionTotal": "0", "eventSequence": 1, "outboxSequence": 1,
+        "requestHash": request_hash(placed),
         "createdAt": created, "updatedAt": created,
     }  # fmt: skip
     event = outbox["message"]["body"]
@@ -261,8 +262,8 @@ def test_a_line_per_delivery_has_the_ids(outside: Outside) -> None:
     (entry,) = outside.settled(str(sent.message_id))
     assert dict(entry.fields) == {
         "disposition": "complete", "outcome": "applied", "consumer": "orders", "key": "logged", "partition": "logged",
-        "message_id": message_id(placed), "sequence_number": entry.fields["sequence_number"], "delivery_count": "1",
-        "hash": request_hash(placed).removeprefix("v1:")[:16],
+        "sequence": "1", "message_id": message_id(placed), "sequence_number": entry.fields["sequence_number"],
+        "delivery_count": "1", "hash": request_hash(placed).removeprefix("v1:")[:16],
     }  # fmt: skip
     assert entry.fields["sequence_number"].isdigit()
 

@@ -2,7 +2,12 @@
 
 from typing import Final
 
-from tests.mutants import commits, intake, settlements
+from tests.mutants import commits, convoys, intake, settlements
 from tests.mutants.mutant import Mutant
 
-MUTANTS: Final[tuple[Mutant, ...]] = (*intake.MUTANTS, *commits.MUTANTS, *settlements.MUTANTS)
+MUTANTS: Final[tuple[Mutant, ...]] = (
+    *intake.MUTANTS,
+    *commits.MUTANTS,
+    *settlements.MUTANTS,
+    *convoys.MUTANTS,
+)

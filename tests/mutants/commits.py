@@ -3,7 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 ENGINE = "shared/idempotency/engine.py"
-COMPOSITION = "shared/idempotency/composition.py"
+DRAFT = "shared/idempotency/draft.py"
 DISPOSITION = "shared/idempotency/disposition.py"
 COSMOS_OUTCOMES = "shared/cosmos/outcomes.py"
 OUTCOME_TESTS = "tests/unit/test_engine_outcomes.py"
@@ -27,45 +27,45 @@ MUTANTS = (
     Mutant(
         "settled-before-the-commit-is-known",
         ENGINE,
-        "        outcome = await self._commit(run, composed.writes)\n",
+        "        committed = await self._commit(run.partition, composed.writes)\n",
         "        from shared.idempotency.ports import Committed\n"
-        "        asyncio.ensure_future(self._commit(run, composed.writes))\n"
-        "        outcome = Committed()\n",
+        "        asyncio.ensure_future(self._commit(run.partition, composed.writes))\n"
+        "        committed = Committed()\n",
         f"{PROOF_TESTS}::test_a_consumer_with_markers_beside_its_state_passes",
     ),
     Mutant(
         "marker-not-first",
-        COMPOSITION,
-        "        head = [Create(_marker(consumer, run, now)), Replace({**_placing(stored), **body}, stored.etag)]",
-        "        head = [Replace({**_placing(stored), **body}, stored.etag), Create(_marker(consumer, run, now))]",
+        DRAFT,
+        "(*markers[:1], head, *markers[1:], *parts, *self.outbox)",
+        "(head, *markers, *parts, *self.outbox)",
         f"{OUTCOME_TESTS}::test_409_for_the_same_request",
     ),
     Mutant(
         "no-marker-beside-the-state",
-        COMPOSITION,
-        "        head = [Create(_marker(consumer, run, now)), Replace({**_placing(stored), **body}, stored.etag)]",
-        "        head = [Replace({**_placing(stored), **body}, stored.etag)]",
+        DRAFT,
+        "(*markers[:1], head, *markers[1:], *parts, *self.outbox)",
+        "(head, *parts, *self.outbox)",
         f"{PROOF_TESTS}::test_a_consumer_with_markers_beside_its_state_passes",
     ),
     Mutant(
         "marks-of-the-creating-message-lost",
-        COMPOSITION,
-        "Replace({**_placing(stored), **body}, stored.etag)",
-        "Replace(body, stored.etag)",
+        DRAFT,
+        "        marks: Document = {name: body[name] for name in _MARKS if body and name in body}",
+        "        marks: Document = {}",
         f"{PROOF_TESTS}::test_a_consumer_whose_state_is_its_marker_passes",
     ),
     Mutant(
         "event-sequence-not-raised",
-        COMPOSITION,
-        "        event_sequence += 1\n",
-        "",
-        "tests/unit/test_composition.py::test_a_later_operation_replaces_the_state_and_goes_on_counting",
+        DRAFT,
+        "        number = self.progress.event_sequence + 1\n",
+        "        number = self.progress.event_sequence or 1\n",
+        "tests/unit/test_draft.py::test_a_later_operation_replaces_the_state_and_goes_on_counting",
     ),
     Mutant(
         "outbox-sequence-not-raised",
-        COMPOSITION,
-        "        outbox_sequence += 1\n",
-        "",
+        DRAFT,
+        "        number = self.progress.outbox_sequence + 1\n",
+        "        number = self.progress.outbox_sequence or 1\n",
         f"{PROOF_TESTS}::test_a_consumer_with_markers_beside_its_state_passes",
     ),
     Mutant(
@@ -78,8 +78,8 @@ MUTANTS = (
     Mutant(
         "newer-document-written-over",
         "shared/idempotency/consumer.py",
-        "        if isinstance(version, int) and version > DOC_VERSION:",
-        "        if False:",
+        "    if isinstance(version, int) and version > DOC_VERSION:",
+        "    if False:",
         "tests/unit/test_engine_redelivery.py::test_a_state_of_newer_code_is_never_written_over",
     ),
     Mutant(

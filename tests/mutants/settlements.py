@@ -52,38 +52,36 @@ MUTANTS = (
         "commit-without-time-out",
         ENGINE,
         "            async with asyncio.timeout(self.limits.store_call_seconds):\n"
-        "                return await self.store.commit(run.partition, writes)\n",
-        "            return await self.store.commit(run.partition, writes)\n",
+        "                return await self.store.commit(partition, writes)\n",
+        "            return await self.store.commit(partition, writes)\n",
         "tests/unit/test_effectively_once.py::test_a_consumer_with_markers_beside_its_state_passes",
     ),
     Mutant(
         "rejected-without-reading-the-marker",
         ENGINE,
-        "                return await self._by_marker(run) or DeadLetter(code, detail), False",
-        "                return DeadLetter(code, detail), False",
+        "                return await self._by_marker(run) or DeadLetter(code, detail)",
+        "                return DeadLetter(code, detail)",
         f"{DECISION_TESTS}::test_no_rejection_stands_against_a_commit_of_an_earlier_run",
     ),
     Mutant(
         "event-too-large-without-reading-the-marker",
         ENGINE,
-        "return await self._by_marker(run) or DeadLetter(DeadLetterReason.PAYLOAD_TOO_LARGE, detail), False",
-        "return DeadLetter(DeadLetterReason.PAYLOAD_TOO_LARGE, detail), False",
+        "return await self._by_marker(run) or DeadLetter(DeadLetterReason.PAYLOAD_TOO_LARGE, detail)",
+        "return DeadLetter(DeadLetterReason.PAYLOAD_TOO_LARGE, detail)",
         f"{DECISION_TESTS}::test_no_event_is_too_large_against_a_commit_of_an_earlier_run",
     ),
     Mutant(
         "ignored-without-marker",
         ENGINE,
-        "            case Apply() | Ignore() as decision:\n",
-        "            case Ignore():\n"
-        '                return Complete("ignored"), False\n'
-        "            case Apply() as decision:\n",
+        '                return await self._write(run, draft.ignore(run), attempt, "ignored")',
+        '                return Complete("ignored")',
         f"{DECISION_TESTS}::test_an_ignored_message_leaves_its_marker",
     ),
     Mutant(
         "rejection-applied",
         ENGINE,
-        "                return await self._by_marker(run) or DeadLetter(code, detail), False",
-        '                return Complete("ignored"), False',
+        "                return await self._by_marker(run) or DeadLetter(code, detail)",
+        '                return Complete("ignored")',
         FUNCTION_TESTS,
     ),
     Mutant(

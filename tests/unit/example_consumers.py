@@ -36,6 +36,7 @@ def add_points(points: Points | None, grant: PointsGranted) -> Decision[Points]:
 
 LOYALTY: Consumer[PointsGranted, Points] = Consumer(
     name="loyalty",
+    queue="points",
     message=PointsGranted,
     key=lambda grant: grant.grant_id,
     documents=StateDocuments(state=Points, container="loyalty", partition_key="/customerId"),
@@ -85,6 +86,7 @@ def account_key(message: AccountOpened | OwnerChanged) -> str:
 
 ACCOUNTS: Consumer[AccountOpened | OwnerChanged, Account] = Consumer(
     name="accounts",
+    queue="accounts",
     message=AccountMessage,
     key=account_key,
     documents=StateDocuments(state=Account, container="accounts", partition_key="/accountId", created_by=AccountOpened),

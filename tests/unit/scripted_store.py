@@ -9,7 +9,7 @@ from shared.idempotency.backoff import Limits
 from shared.idempotency.consumer import Consumer
 from shared.idempotency.engine import Engine, Handled
 from shared.idempotency.messages import Message, State
-from shared.idempotency.ports import CommitOutcome, Delivery, StoredDocument, Write
+from shared.idempotency.ports import CommitOutcome, Delivery, StoredDocument, Write, written_id
 from shared.testing.deliveries import delivery_of
 from shared.testing.manual_clock import ManualClock, SequenceRandom
 from shared.testing.memory_store import MemoryStore
@@ -61,8 +61,19 @@ class ScriptedStore:
             case other:
                 raise AssertionError(f"a read cannot answer {other}")
 
+    async def read_many(self, partition: str, document_ids: Sequence[str]) -> dict[str, StoredDocument]:
+        match await self._next("query " + " ".join(document_ids)):
+            case None:
+                return await self.inner.read_many(partition, document_ids)
+            case Missing():
+                return {}
+            case Exception() as error:
+                raise error
+            case other:
+                raise AssertionError(f"a query cannot answer {other}")
+
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
-        match await self._next("commit " + " ".join(str(write.body["id"]) for write in writes)):
+        match await self._next("commit " + " ".join(map(written_id, writes))):
             case None:
                 return await self.inner.commit(partition, writes)
             case Applied(answer):

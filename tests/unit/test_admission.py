@@ -15,7 +15,7 @@ OTHER = request_hash(grant("g1", points=6))
 @pytest.mark.parametrize(
     ("marker", "admission"),
     [
-        (None, Fresh()),
+        ({"lastSequence": 0, "parked": {"2": "op"}}, Fresh()),
         ({"attemptId": "mine", "requestHash": SAME}, OwnWrite()),
         ({"attemptId": "mine", "requestHash": "v2:written-by-a-newer-self"}, OwnWrite()),
         ({"attemptId": "another", "requestHash": SAME}, Duplicate()),
@@ -27,7 +27,7 @@ OTHER = request_hash(grant("g1", points=6))
         ({}, Mismatch()),
     ],
 )
-def test_a_message_is_judged_by_its_marker(marker: Document | None, admission: Admission) -> None:
+def test_a_message_is_judged_by_its_marker(marker: Document, admission: Admission) -> None:
     assert admit(marker, grant("g1"), "mine") == admission
 
 

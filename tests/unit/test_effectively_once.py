@@ -117,6 +117,7 @@ def test_a_decision_that_changes_the_state_it_is_given_is_caught() -> None:
 
     consumer: Consumer[PointsGranted, Diary] = Consumer(
         name="diary",
+        queue="points",
         message=PointsGranted,
         key=LOYALTY.key,
         documents=StateDocuments(state=Diary, container="diary", partition_key="/customerId"),

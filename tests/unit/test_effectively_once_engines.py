@@ -7,7 +7,6 @@ import pytest
 
 from shared.idempotency import engine
 from shared.idempotency.admission import Admission, Duplicate, Fresh, admit
-from shared.idempotency.composition import Run
 from shared.idempotency.decisions import Apply, Decision, Reject
 from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry, Step, TryAgain, step_after
 from shared.idempotency.engine import Engine
@@ -25,7 +24,9 @@ from shared.idempotency.ports import (
     StoredDocument,
     Throttled,
     Write,
+    written_id,
 )
+from shared.idempotency.run import Run
 from shared.testing import effectively_once
 from shared.testing.effectively_once import assert_effectively_once
 from shared.testing.memory_store import MemoryStore
@@ -94,11 +95,9 @@ def test_an_engine_that_gives_up_on_a_conflict_is_caught(monkeypatch: pytest.Mon
 def test_an_engine_that_commits_document_by_document_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = Engine._commit
 
-    async def commit(
-        self: Engine[PointsGranted, Points], run: Run[PointsGranted], writes: tuple[Write, ...]
-    ) -> CommitOutcome:
+    async def commit(self: Engine[PointsGranted, Points], partition: str, writes: tuple[Write, ...]) -> CommitOutcome:
         for write in writes:
-            outcome = await sound(self, run, (write,))
+            outcome = await sound(self, partition, (write,))
             if not isinstance(outcome, Committed):
                 return outcome
         return Committed()
@@ -151,7 +150,7 @@ def test_an_engine_that_looks_and_then_writes_is_caught_by_races_alone(monkeypat
     whole = MemoryStore.commit
 
     async def commit_unless_there(self: MemoryStore, partition: str, writes: Sequence[Write]) -> CommitOutcome:
-        if str(writes[0].body["id"]) in self.documents(partition):
+        if written_id(writes[0]) in self.documents(partition):
             return await whole(self, partition, writes[1:])
         return await whole(self, partition, writes)
 
@@ -176,7 +175,7 @@ def test_a_state_that_is_replaced_whatever_its_etag_is_caught_by_the_next_messag
     async def commit_blindly(self: MemoryStore, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         blind: list[Write] = []
         for write in writes:
-            found = await self.read(partition, str(write.body["id"]))
+            found = await self.read(partition, written_id(write))
             blind.append(Replace(write.body, found.etag) if isinstance(write, Replace) and found else write)
         return await whole(self, partition, blind)
 

@@ -99,6 +99,7 @@ class Book(State, frozen=True):
 
 NOTES: Consumer[Noted, Book] = Consumer(
     name="notes",
+    queue="notes",
     message=Noted,
     key=lambda noted: noted.note_id,
     documents=StateDocuments(state=Book, container="books", partition_key="/bookId"),

@@ -105,7 +105,7 @@ def test_placing_writes_the_order_and_tells_of_it() -> None:
     assert place_order(None, placed) == Apply(
         Order(
             order_id="489434", state="placed", customer_id="13085", currency="GBP", lines=(line,), total=Money("83.4"),
-            placed_at=at, closed=True,
+            placed_at=at,
         ),
         (
             OrderAccepted(

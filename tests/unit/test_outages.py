@@ -32,6 +32,9 @@ class Outage:
             raise StoreUnavailableError("read: ServiceRequestError")
         return await self._inner.read(partition, document_id)
 
+    async def read_many(self, partition: str, document_ids: Sequence[str]) -> dict[str, StoredDocument]:
+        raise AssertionError("a message without further documents makes no query")
+
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         if self._clock.now() < self._until:
             return OutcomeUnknown("ServiceRequestError")

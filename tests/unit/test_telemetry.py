@@ -41,7 +41,7 @@ def line(caplog: pytest.LogCaptureFixture, handled: Handled, of: Delivery | None
 def test_a_line(caplog: pytest.LogCaptureFixture, disposition: Disposition, level: int, words: str) -> None:
     assert line(caplog, Handled(disposition, "k1", "p1", HASH)) == (
         level,
-        f"{words} consumer=orders key=k1 partition=p1 message_id=k1~0123456789abcdef sequence_number=12 "
+        f"{words} consumer=orders key=k1 partition=p1 sequence=- message_id=k1~0123456789abcdef sequence_number=12 "
         "delivery_count=3 hash=0123456789abcdef",
     )
 
@@ -49,7 +49,7 @@ def test_a_line(caplog: pytest.LogCaptureFixture, disposition: Disposition, leve
 def test_what_could_not_be_read_is_a_dash(caplog: pytest.LogCaptureFixture) -> None:
     handled = Handled(DeadLetter("MalformedMessage", "body: a secret"))
     assert line(caplog, handled, delivery(""))[1] == (
-        "disposition=dead-letter outcome=MalformedMessage consumer=orders key=- partition=- message_id=- "
+        "disposition=dead-letter outcome=MalformedMessage consumer=orders key=- partition=- sequence=- message_id=- "
         "sequence_number=12 delivery_count=3 hash=-"
     )
 

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.idempotency.composition import Composed, Run, compose
 from shared.idempotency.consumer import Consumer, OutboxMessage
 from shared.idempotency.decisions import Apply, Ignore
-from shared.idempotency.messages import Event, Message
-from shared.idempotency.ports import Create, Document, Replace, StoredDocument
+from shared.idempotency.draft import Composed, Draft
+from shared.idempotency.messages import Event, Message, State
+from shared.idempotency.ports import Create, Delete, Document, Replace, StoredDocument, Write, written_id
+from shared.idempotency.run import Run
 from tests.unit.example_consumers import (
     ACCOUNTS,
     LOYALTY,
@@ -51,6 +52,18 @@ def run_of[M: Message](message: M, *, key: str, partition: str, traceparent: str
         traceparent=traceparent,
         event_epoch=3,
     )
+
+
+def compose[M: Message, S: State](
+    consumer: Consumer[M, S], run: Run[M], decision: Apply[S] | Ignore, stored: StoredDocument | None, now: datetime
+) -> Composed:
+    draft = Draft.of(consumer, run.partition, stored, now, {})
+    return (draft.apply(run, decision) if isinstance(decision, Apply) else draft.ignore(run)).composed()
+
+
+def body_of(write: Write) -> Document:
+    assert not isinstance(write, Delete)
+    return write.body
 
 
 GRANT = run_of(grant("g1", points=5), key="g1", partition="c1", traceparent="00-aa-bb-01")
@@ -159,7 +172,7 @@ def test_an_operation_without_events_leaves_the_numbers() -> None:
     composed = compose(POINTS, GRANT, Apply(Points("c1", 10)), stored, NOW)
     assert composed.message_bytes_max == 0
     assert len(composed.writes) == 2
-    body = composed.writes[1].body
+    body = body_of(composed.writes[1])
     assert (body["eventSequence"], body["outboxSequence"], body["createdAt"]) == (7, 9, "then")
 
 
@@ -181,18 +194,18 @@ def test_what_creates_the_state_is_marked_by_it() -> None:
             "attemptId": "attempt-1",
         }
     )
-    assert [write.body["id"] for write in composed.writes] == ["a1", "out:1"]
-    assert composed.writes[1].body["traceparent"] is None
+    assert [written_id(write) for write in composed.writes] == ["a1", "out:1"]
+    assert body_of(composed.writes[1])["traceparent"] is None
 
 
 def test_the_marks_of_the_creating_message_stay_for_ever() -> None:
     placed: Document = {"id": "a1", "requestHash": "v1:first", "attemptId": "attempt-0", "createdAt": "then"}
     run = run_of(changed("x1", account="a1"), key="x1", partition="a1")
     composed = compose(OPENED, run, Apply(Account("a1", "Bob")), StoredDocument(placed, '"1"'), NOW)
-    assert composed.writes[0].body["id"] == "op:x1"
-    assert composed.writes[0].body["requestHash"] == "v1:abc"
-    assert composed.writes[1].body["requestHash"] == "v1:first"
-    assert composed.writes[1].body["attemptId"] == "attempt-0"
+    assert body_of(composed.writes[0])["id"] == "op:x1"
+    assert body_of(composed.writes[0])["requestHash"] == "v1:abc"
+    assert body_of(composed.writes[1])["requestHash"] == "v1:first"
+    assert body_of(composed.writes[1])["attemptId"] == "attempt-0"
 
 
 @pytest.mark.parametrize("events", [0, 1, 98])

@@ -1,0 +1,1 @@
+"""Messages of one partition in exactly their sequence: parking what comes early, draining what falls due."""
