@@ -4,7 +4,7 @@ A commit of one write is a create; of more, a transactional batch: all or nothin
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, assert_never
+from typing import Any, Final, assert_never, cast
 
 import msgspec
 from azure.core.exceptions import AzureError
@@ -12,7 +12,18 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from shared.cosmos.client import Database
 from shared.cosmos.outcomes import commit_outcome, is_missing, read_error
-from shared.idempotency.ports import CommitOutcome, Committed, Create, Delete, Replace, StoredDocument, TooLarge, Write
+from shared.idempotency.ports import (
+    CommitOutcome,
+    Committed,
+    Create,
+    Delete,
+    Find,
+    Page,
+    Replace,
+    StoredDocument,
+    TooLarge,
+    Write,
+)
 
 BATCH_OPERATIONS_MAX: Final = 100
 BATCH_BYTES_MAX: Final = 2 * 1024 * 1024
@@ -55,6 +66,30 @@ class CosmosStore:
                 max_item_count=READ_DOCUMENTS_MAX,
             )
             return {str(item["id"]): _stored(item) async for item in found}
+        except (AzureError, ValueError, TypeError) as error:
+            raise read_error(error) from error
+
+    async def find(
+        self, find: Find, *, partition: str | None = None, continuation: str | None = None, documents_max: int = 100
+    ) -> Page:
+        """One page of a query. See the port for what is raised."""
+        # Neither null nor absent: what is absent compares with nothing.
+        conditions = [f"c.{find.has} != null", *(f"c.{name} = @{name}" for name in find.equals)]
+        options: dict[str, Any] = {} if partition is None else {"partition_key": partition}
+        try:
+            await self._database.enter()
+            pages = self._container.query_items(
+                f"SELECT * FROM c WHERE {' AND '.join(conditions)}",  # noqa: S608 - names of our own; values are parameters
+                parameters=[{"name": f"@{name}", "value": value} for name, value in find.equals.items()],
+                max_item_count=documents_max,
+                **options,
+            ).by_page(continuation)
+            page = await anext(pages, None)
+            if page is None:
+                return Page(())
+            documents = tuple([_stored(item) async for item in page])
+            # Of the SDK's page iterator, which its base class does not name.
+            return Page(documents, cast("Any", pages).continuation_token)
         except (AzureError, ValueError, TypeError) as error:
             raise read_error(error) from error
 

@@ -3,7 +3,7 @@
 Implementations: `shared.cosmos.store` and `shared.testing.memory_store`, both held to one contract suite.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -142,6 +142,27 @@ type CommitOutcome = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Find:
+    """Which documents are looked for: those that have a field, and fields of these values.
+
+    Attributes:
+        has: a field that they must have, with a value that is not null.
+        equals: values that their fields must have.
+    """
+
+    has: str
+    equals: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Documents that were found, and where the next ones begin; None after the last."""
+
+    documents: Sequence[StoredDocument]
+    continuation: str | None = None
+
+
 class Store(Protocol):
     """Documents of one container, by logical partition."""
 
@@ -166,6 +187,22 @@ class Store(Protocol):
         """Write all or nothing. The first write is the message's own marker.
 
         Every fault is an outcome; only cancellation raises, and leaves the outcome unknown.
+        """
+        ...
+
+
+class SearchableStore(Store, Protocol):
+    """A store in which documents can be found without their ids: for what looks after the engine's work."""
+
+    async def find(
+        self, find: Find, *, partition: str | None = None, continuation: str | None = None, documents_max: int = 100
+    ) -> Page:
+        """Find documents of one partition, or of all; in no particular order, page by page.
+
+        Over all partitions, it may be behind what was just written.
+
+        Raises:
+            StoreUnavailableError, StoreAccessError: as `read`.
         """
         ...
 

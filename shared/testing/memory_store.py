@@ -17,7 +17,9 @@ from shared.idempotency.ports import (
     Create,
     Delete,
     Document,
+    Find,
     MarkerExists,
+    Page,
     Refused,
     Replace,
     StoredDocument,
@@ -74,6 +76,22 @@ class MemoryStore:
         documents = self._partitions.get(partition, {})
         found = {document_id: documents[document_id] for document_id in document_ids if document_id in documents}
         return {document_id: StoredDocument(json.loads(text), etag) for document_id, (text, etag) in found.items()}
+
+    async def find(
+        self, find: Find, *, partition: str | None = None, continuation: str | None = None, documents_max: int = 100
+    ) -> Page:
+        """One page of a query. See the port."""
+        self.queries += 1
+        partitions = self.partitions() if partition is None else (partition,)
+        found = [
+            StoredDocument(json.loads(text), etag)
+            for each in partitions
+            for text, etag in self._partitions.get(each, {}).values()
+        ]
+        wanted = [document for document in found if _is_wanted(find, document.body)]
+        start = int(continuation or 0)
+        end = start + documents_max
+        return Page(tuple(wanted[start:end]), str(end) if end < len(wanted) else None)
 
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
         """Write all or nothing. See the port."""
@@ -142,6 +160,10 @@ def _refusal(write: Write, found: tuple[bytes, str] | None) -> Conflict | None:
             if found is None:
                 return Conflict(404)
             return None if found[1] == etag else Conflict(412)
+
+
+def _is_wanted(find: Find, body: Document) -> bool:
+    return body.get(find.has) is not None and all(body.get(name) == value for name, value in find.equals.items())
 
 
 def _text(body: Document) -> bytes:

@@ -1,9 +1,13 @@
 """The contract of the store port, continued: several documents at once, ETags of a batch, deletes."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
-from shared.idempotency.ports import Committed, Conflict, Create, Delete, Replace, Store, Write
-from tests.contract.store_contract import Case, document, stored
+from shared.idempotency.json_text import Json
+from shared.idempotency.ports import Committed, Conflict, Create, Delete, Find, Replace, SearchableStore, Store, Write
+from tests.contract.store_contract import document, stored
+
+type SearchCase = Callable[[SearchableStore, str], Awaitable[None]]
 
 
 async def several_documents_are_read_at_once_and_those_that_are_not_there_left_out(
@@ -60,10 +64,43 @@ async def a_delete_at_an_old_etag_or_of_nothing_is_a_conflict_and_writes_nothing
     assert (await stored(store, partition, "op:1")).body["n"] == 2
 
 
-BATCH_CASES: Final[tuple[Case, ...]] = (
+async def documents_are_found_by_a_field_that_they_have_and_values(store: SearchableStore, partition: str) -> None:
+    first: list[Write] = [
+        Create(document(partition, "out:1", since="then", kind="a")),
+        Create(document(partition, "out:2", since="then", kind="b")),
+        Create(document(partition, "out:3", since=None, kind="a")),
+        Create(document(partition, "op:1", kind="a")),
+    ]
+    assert await store.commit(partition, first) == Committed()
+    await store.commit(f"{partition}-2", [Create(document(f"{partition}-2", "out:1", since="then", kind="a"))])
+    here = await store.find(Find(has="since", equals={"kind": "a"}), partition=partition)
+    assert ([found.body["id"] for found in here.documents], here.continuation) == (["out:1"], None)
+    assert here.documents[0] == await stored(store, partition, "out:1")
+    assert (await store.find(Find(has="since", equals={"kind": "c"}), partition=partition)).documents == ()
+
+
+async def documents_are_found_over_all_partitions_page_by_page(store: SearchableStore, partition: str) -> None:
+    names = [f"{partition}-{number}" for number in range(5)]
+    for name in names:
+        await store.commit(name, [Create(document(name, "out:1", run=partition))])
+    seen: list[Json] = []
+    continuation = None
+    for _ in range(6):
+        page = await store.find(Find(has="run", equals={"run": partition}), continuation=continuation, documents_max=2)
+        assert len(page.documents) <= 2
+        seen += [found.body["orderId"] for found in page.documents]
+        continuation = page.continuation
+        if continuation is None:
+            break
+    assert sorted(map(str, seen)) == names
+
+
+BATCH_CASES: Final[tuple[SearchCase, ...]] = (
     several_documents_are_read_at_once_and_those_that_are_not_there_left_out,
     a_hundred_documents_are_read_at_once,
     a_batch_tells_the_etag_of_each_document,
     what_is_deleted_is_gone_and_may_be_created_again,
     a_delete_at_an_old_etag_or_of_nothing_is_a_conflict_and_writes_nothing,
+    documents_are_found_by_a_field_that_they_have_and_values,
+    documents_are_found_over_all_partitions_page_by_page,
 )

@@ -68,7 +68,10 @@ class Store:
     def read_feed(
         self, container: Container, partition_key: str | None, after_number: int, count_max: int
     ) -> list[StoredItem]:
-        """Items after a number in the sequence of creation; ``partition_key`` None means all partitions."""
+        """Items after a number in the sequence of creation.
+
+        ``partition_key`` None means all partitions, ``count_max`` -1 all items.
+        """
         rows = self._connection.execute(
             "SELECT id, number, etag, body FROM items"
             " WHERE container = :container AND number > :after AND :key IN (partition_key, '*')"

@@ -1,4 +1,4 @@
-"""Queries over one logical partition."""
+"""Queries over one logical partition; plain filters over all of them."""
 
 import hashlib
 
@@ -9,6 +9,7 @@ from devstack.cosmos.json_values import Json, as_object, read_json
 from devstack.cosmos.query.indexing import require_indexed
 from devstack.cosmos.query.pages import PageRequest, Row, run_query
 from devstack.cosmos.query.parser import parse_query
+from devstack.cosmos.query.syntax import Literal, Query, SelectCount
 from devstack.cosmos.store.catalogue import Container
 from devstack.cosmos.store.store import Store
 from devstack.cosmos.wire import headers as names
@@ -20,12 +21,12 @@ def answer_query(store: Store, container: Container, request: Request) -> Answer
     """Answer one page of a query.
 
     Raises:
-        CosmosError: 400, if it names no partition key or is not of the supported subset.
+        CosmosError: 400, if it is not of the supported subset.
     """
     header = request.headers.get(names.PARTITION_KEY)
-    if header is None:
-        raise bad_request("Cross-partition queries are not supported by the local emulator: pass a partition key.")
-    partition_key = from_header(header)
+    partition_key = None if header is None else from_header(header)
+    if partition_key is None and not names.flag(request.headers, names.CROSS_PARTITION):
+        raise bad_request("Cross-partition query is required but disabled: enable it, or pass a partition key.")
     body = as_object(read_json(request.body), "The body of a query")
     text = body.get("query")
     if not isinstance(text, str):
@@ -33,9 +34,10 @@ def answer_query(store: Store, container: Container, request: Request) -> Answer
     query = parse_query(text)
     if query.order_by is not None:
         require_indexed(query.order_by, container.settings.indexing)
+    if partition_key is None and not _is_plain_filter(query):
+        raise bad_request("Over all partitions, the local emulator serves filters alone: pass a partition key.")
     parameters = _parameters(body.get("parameters"))
-    with store.partition(container, partition_key) as partition:
-        items = partition.all()
+    items = store.read_feed(container, partition_key, 0, -1)
     page = run_query(
         query,
         parameters,
@@ -55,8 +57,18 @@ def answer_query(store: Store, container: Container, request: Request) -> Answer
     )
 
 
-def _query_id(body: bytes, partition_key: str) -> str:
-    return hashlib.sha256(partition_key.encode() + b"\n" + body).hexdigest()[:16]
+def _is_plain_filter(query: Query) -> bool:
+    """What Azure's gateway answers without a query plan, partition by partition."""
+    return (
+        query.order_by is None
+        and query.limit is None
+        and query.offset == Literal(0)
+        and not isinstance(query.selection, SelectCount)
+    )
+
+
+def _query_id(body: bytes, partition_key: str | None) -> str:
+    return hashlib.sha256((partition_key or "").encode() + b"\n" + body).hexdigest()[:16]
 
 
 def _parameters(value: Json) -> dict[str, Json]:

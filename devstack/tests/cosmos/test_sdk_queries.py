@@ -101,9 +101,31 @@ async def test_what_is_outside_the_subset_is_400(orders: ContainerProxy, sql: st
     assert refused.value.status_code == 400
 
 
-async def test_a_query_over_partitions_is_refused_clearly(orders: ContainerProxy) -> None:
+async def test_a_filter_over_partitions_comes_in_pages_with_continuation(orders: ContainerProxy) -> None:
+    sql, parameters = "SELECT VALUE c.id FROM c WHERE c.n >= @least", [{"name": "@least", "value": 7}]
+    seen: list[Any] = []
+    continuation = None
+    for _ in range(4):
+        pages = orders.query_items(sql, parameters=parameters, max_item_count=2).by_page(continuation)
+        seen.append([item async for item in await anext(pages)])
+        continuation = pages.continuation_token  # type: ignore[attr-defined]
+        if continuation is None:
+            break
+    assert seen == [["p7", "p8"], ["p9", "q7"], ["q8", "q9"]]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM c ORDER BY c.n",
+        "SELECT VALUE COUNT(1) FROM c",
+        "SELECT TOP 1 * FROM c",
+        "SELECT * FROM c OFFSET 1 LIMIT 2",
+    ],
+)
+async def test_more_than_a_filter_over_partitions_is_refused_clearly(orders: ContainerProxy, sql: str) -> None:
     with pytest.raises(exceptions.CosmosHttpResponseError, match="pass a partition key") as refused:
-        [item async for item in orders.query_items("SELECT * FROM c")]
+        [item async for item in orders.query_items(sql)]
     assert refused.value.status_code == 400
 
 
