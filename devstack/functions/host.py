@@ -25,7 +25,8 @@ from devstack.functions.settlement.deliveries import RunningDeliveries
 from devstack.functions.settlement.service import SettlementService
 from devstack.functions.supervisor.channel import WorkerStreams
 from devstack.functions.supervisor.supervisor import Supervisor
-from devstack.functions.triggers import HttpTrigger, SessionTrigger, Trigger, triggers_of
+from devstack.functions.timers.timer import Timer
+from devstack.functions.triggers import HttpTrigger, SessionTrigger, TimerTrigger, Trigger, triggers_of
 
 # Source: measured on Azure Functions host 4.1037, which gives the worker's invocations 10 s at shutdown.
 _IN_FLIGHT_SECONDS: Final = 10.0
@@ -84,8 +85,13 @@ async def serve(options: HostOptions, app_settings: Mapping[str, str], announce:
         triggers = _triggers(await supervisor.start(), options.app)
         invocations = Invocations(supervisor)
         listeners = _listeners(triggers, settings, app_settings, invocations, deliveries)
+        timers = [
+            Timer(trigger, app_settings=app_settings, invocations=invocations, state=options.app / ".devstack")
+            for trigger in triggers
+            if isinstance(trigger, TimerTrigger)
+        ]
         front = _front(triggers, settings, invocations, options.key)
-        cleanup.push_async_callback(_stop, front, listeners, supervisor)
+        cleanup.push_async_callback(_stop, front, listeners, timers, supervisor)
         port = await front.start(options.host, options.port)
         failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -95,6 +101,8 @@ async def serve(options: HostOptions, app_settings: Mapping[str, str], announce:
 
         for listener in listeners:
             await listener.start(fail)
+        for timer in timers:
+            timer.start(fail)
         control = None
         if options.control_port is not None:
             control = await cleanup.enter_async_context(serve_control(HostFaults(listeners), options.control_port))
@@ -156,14 +164,19 @@ async def _until_recycled(supervisor: Supervisor, failed: asyncio.Future[None]) 
             ended.result()
 
 
-async def _stop(front: HttpFront, listeners: Sequence[SessionListener], supervisor: Supervisor) -> None:
+async def _stop(
+    front: HttpFront, listeners: Sequence[SessionListener], timers: Sequence[Timer], supervisor: Supervisor
+) -> None:
     front_closed = asyncio.create_task(front.close())
     in_flight: list[asyncio.Task[None]] = [
         front_closed,
         *(asyncio.create_task(listener.finish()) for listener in listeners),
+        *(asyncio.create_task(timer.finish()) for timer in timers),
     ]
     await asyncio.wait(in_flight, timeout=_IN_FLIGHT_SECONDS)
     # First the links: a message whose worker is ended here is neither completed nor abandoned.
     await asyncio.gather(*(listener.close() for listener in listeners))
+    for timer in timers:
+        timer.close()
     await supervisor.stop()
     await front_closed

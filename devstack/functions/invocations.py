@@ -19,7 +19,7 @@ class Invocations:
     async def run(
         self,
         function: Function,
-        data: wire.HttpRequestData | wire.ModelBindingData,
+        data: wire.InputData,
         *,
         details: str = "",
         trace_parent: str = "",

@@ -52,7 +52,15 @@ class SessionTrigger:
     auto_complete_messages: bool
 
 
-type Trigger = HttpTrigger | SessionTrigger
+@dataclass(frozen=True, kw_only=True)
+class TimerTrigger:
+    """A function that runs on a schedule, which is as written in the app."""
+
+    function: Function
+    schedule: str
+
+
+type Trigger = HttpTrigger | SessionTrigger | TimerTrigger
 
 
 def triggers_of(functions: Iterable[wire.FunctionMetadata]) -> list[Trigger]:
@@ -73,6 +81,8 @@ def _trigger_of(metadata: wire.FunctionMetadata) -> Trigger:
                 trigger = _http_trigger(_function(metadata, binding), binding)
             case "serviceBusTrigger":
                 trigger = _session_trigger(_function(metadata, binding), binding)
+            case "timerTrigger" if not binding.get("runOnStartup"):
+                trigger = TimerTrigger(function=_function(metadata, binding), schedule=str(binding["schedule"]))
             case "http":
                 continue
             case other:

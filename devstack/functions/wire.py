@@ -37,6 +37,15 @@ class ModelBindingData(msgspec.Struct, frozen=True, tag=True):
     content: bytes
 
 
+class JsonData(msgspec.Struct, frozen=True, tag=True):
+    """The content of a binding that is plain JSON."""
+
+    text: str
+
+
+type InputData = HttpRequestData | ModelBindingData | JsonData
+
+
 class HttpResponseData(msgspec.Struct, frozen=True, tag=True):
     """An HTTP answer of a function."""
 
@@ -82,7 +91,7 @@ class Invoke(msgspec.Struct, frozen=True, tag=True):
     function_id: str
     function_name: str
     parameter: str
-    data: HttpRequestData | ModelBindingData
+    data: InputData
     trace_parent: str = ""
     trace_state: str = ""
 

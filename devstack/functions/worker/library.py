@@ -62,7 +62,7 @@ async def invoke(call: wire.Invoke) -> wire.Outcome:
     return _with_response(response.return_value)
 
 
-def _typed_data(data: wire.HttpRequestData | wire.ModelBindingData) -> protos.TypedData:
+def _typed_data(data: wire.InputData) -> protos.TypedData:
     match data:
         case wire.HttpRequestData():
             return protos.TypedData(
@@ -77,6 +77,8 @@ def _typed_data(data: wire.HttpRequestData | wire.ModelBindingData) -> protos.Ty
             )
         case wire.ModelBindingData():
             return protos.TypedData(model_binding_data=data)
+        case wire.JsonData(text):
+            return protos.TypedData(json=text)
         case _:
             assert_never(data)
 

@@ -1,0 +1,1 @@
+"""Timer trigger: schedules, their status, and one run at a time."""
