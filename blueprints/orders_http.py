@@ -3,6 +3,7 @@
     POST /api/orders                                      202 when the broker has the operation
     GET  /api/orders/{orderId}                            the order
     GET  /api/orders/{orderId}/operations/{operationId}   whether an operation is applied
+    GET  /api/orders?waiting=true[&continuation=...]      orders in which operations wait for one that is missing
 
 `orderId` is the idempotency key: the same request again is dropped by the broker or completed as a duplicate; another
 request under it is dead-lettered `RequestHashMismatch`. No Idempotency-Key header is needed.
@@ -13,19 +14,24 @@ import azure.functions as func
 from blueprints.http_answers import respond
 from blueprints.process_order_operation import process_order_operation
 from ordering.orders.operations import OrderPlaced
+from shared.convoy.waiting import waiting_page
 from shared.http.problem import Answer, json_answer, problem
 from shared.idempotency.bounded_read import read_in_time
 from shared.idempotency.errors import DeadLetterReason, PermanentError
+from shared.idempotency.json_text import Json
 from shared.idempotency.keys import check_identifier, message_id_of
 from shared.idempotency.messages import parse_message, to_document
 from shared.idempotency.ports import StoredDocument
 from shared.idempotency.progress import Progress
 from shared.idempotency.request_hash import request_hash
+from shared.outbox.outgoing import OutgoingMessage
 from shared.runtime import runtime
-from shared.servicebus.sender import OutgoingMessage
 from shared.telemetry import traceparent_of
 
 bp = func.Blueprint()
+
+WAITING_ORDERS_MAX = 50
+"""Of one page."""
 
 _DOCUMENTS = process_order_operation.documents
 
@@ -34,6 +40,12 @@ _DOCUMENTS = process_order_operation.documents
 async def post_order(req: func.HttpRequest) -> func.HttpResponse:
     """Take an `OrderPlaced` operation."""
     return await respond(_post_order(req))
+
+
+@bp.route("orders", methods=["GET"], auth_level=func.AuthLevel.FUNCTION)
+async def get_waiting_orders(req: func.HttpRequest) -> func.HttpResponse:
+    """List the orders that wait."""
+    return await respond(_get_waiting_orders(req.params.get("waiting"), req.params.get("continuation")))
 
 
 @bp.route("orders/{orderId}", methods=["GET"], auth_level=func.AuthLevel.FUNCTION)
@@ -81,6 +93,19 @@ async def _post_order(req: func.HttpRequest) -> Answer:
         },
         headers={"Location": f"/api/orders/{placed.order_id}/operations/{placed.operation_id}"},
     )
+
+
+async def _get_waiting_orders(waiting: str | None, continuation: str | None) -> Answer:
+    if waiting != "true":
+        return problem(400, "waiting: must be true; orders are not listed otherwise")
+    store = runtime().store(_DOCUMENTS.container)
+    page = await waiting_page(store, continuation=continuation or None, partitions_max=WAITING_ORDERS_MAX)
+    orders: list[Json] = [
+        {"orderId": each.partition, "waitingForSequence": each.number, "since": each.since, "parked": each.parked}
+        for each in page.partitions
+    ]
+    more: dict[str, Json] = {} if page.continuation is None else {"continuation": page.continuation}
+    return json_answer(200, {"orders": orders, **more})
 
 
 async def _get_order(order_id: str) -> Answer:

@@ -29,7 +29,6 @@ class Child:
         self.name: Final = name
         self._process: Final = process
         self._log_path: Final = log_path
-        self._output: asyncio.Task[None] | None = None
 
     @classmethod
     async def spawn(

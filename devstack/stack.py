@@ -90,7 +90,10 @@ async def _serve_functions(
             urls = {"FUNCTIONS_URL": str(ready["url"]), "FUNCTIONS_KEY": key}
             workspace.write_env({**settings, **urls, **control, **own_control})
             print(f"The local stack is ready: {ready['url']} (addresses and keys: {workspace.env_path})", flush=True)
-            await _until_recycled(functions, emulators)
+            try:
+                await _until_recycled(functions, emulators)
+            finally:
+                workspace.env_path.unlink(missing_ok=True)
         finally:
             await functions.stop(_FUNCTIONS_STOP_SECONDS)
 

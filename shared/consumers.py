@@ -180,7 +180,18 @@ async def _deliver[M: Message, S: State](consumer: Consumer[M, S], message: Serv
 
 
 def _engine[M: Message, S: State](consumer: Consumer[M, S], clients: Runtime) -> Engine[M, S]:
-    engine = Engine(
+    if consumer.numbering is not None:
+        return convoy_engine(consumer, clients)
+    return _plain_engine(consumer, clients)
+
+
+def convoy_engine[M: Message, S: State](consumer: Consumer[M, S], clients: Runtime) -> ConvoyEngine[M, S]:
+    """The engine of a consumer whose messages are numbered; also for what is done without a delivery."""
+    return ConvoyEngine.beside(_plain_engine(consumer, clients), cache=clients.cache(consumer.documents.container))
+
+
+def _plain_engine[M: Message, S: State](consumer: Consumer[M, S], clients: Runtime) -> Engine[M, S]:
+    return Engine(
         consumer=consumer,
         store=clients.store(consumer.documents.container),
         clock=clients.clock,
@@ -189,6 +200,3 @@ def _engine[M: Message, S: State](consumer: Consumer[M, S], clients: Runtime) ->
         body_bytes_max=clients.settings.body_bytes_max,
         event_epoch=clients.settings.event_epoch,
     )
-    if consumer.numbering is None:
-        return engine
-    return ConvoyEngine.beside(engine, cache=clients.cache(consumer.documents.container))

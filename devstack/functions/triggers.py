@@ -81,7 +81,9 @@ def _trigger_of(metadata: wire.FunctionMetadata) -> Trigger:
                 trigger = _http_trigger(_function(metadata, binding), binding)
             case "serviceBusTrigger":
                 trigger = _session_trigger(_function(metadata, binding), binding)
-            case "timerTrigger" if not binding.get("runOnStartup"):
+            case "timerTrigger":
+                if binding.get("runOnStartup"):
+                    raise UnsupportedBindingError(f"function {metadata.name}: runOnStartup is not served")
                 trigger = TimerTrigger(function=_function(metadata, binding), schedule=str(binding["schedule"]))
             case "http":
                 continue

@@ -133,6 +133,12 @@ class Log(msgspec.Struct, frozen=True, tag=True):
 type HostMessage = Initialize | Invoke
 type WorkerMessage = Hello | Indexed | IndexingFailed | Completed | Log
 
+
+def printable(text: str) -> str:
+    """The text with lone surrogates replaced: no UTF-8 carries them, and what an app logs may hold them."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 encode: Final = msgspec.msgpack.Encoder().encode
 decode_host_message: Final = msgspec.msgpack.Decoder[HostMessage](HostMessage).decode
 decode_worker_message: Final = msgspec.msgpack.Decoder[WorkerMessage](WorkerMessage).decode

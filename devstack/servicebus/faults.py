@@ -104,7 +104,10 @@ class FaultBook:
         if isinstance(read.fault, ExpiredLock | DroppedConnections):
             self._act(read.fault)
             return
-        until = float("inf") if read.seconds is None else self._clock() + read.seconds
+        now = self._clock()
+        until = float("inf") if read.seconds is None else now + read.seconds
+        # What is used up stays for the report until the next is asked for.
+        self._waiting = [waiting for waiting in self._waiting if waiting.is_due(now)]
         self._waiting.append(_Waiting(read, until))
 
     def clear(self) -> None:
@@ -112,7 +115,7 @@ class FaultBook:
         self._waiting.clear()
 
     def report(self) -> list[dict[str, object]]:
-        """Each that waits, with how often it has happened."""
+        """Each that waits or came true last, with how often it has happened."""
         return [{"rule": msgspec.to_builtins(waiting.rule), "met": waiting.met} for waiting in self._waiting]
 
     def of_send(self) -> SendFault | None:

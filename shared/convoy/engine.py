@@ -56,7 +56,8 @@ class Drain:
     """One drain under way.
 
     Attributes:
-        deadline: monotonic.
+        deadline: monotonic; it holds from the second commit on, so that each delivery gets further.
+        commits: how many there were.
         messages_max: parked messages of the next commit.
         send_back: whether the next message is sent back undecided.
         failures: commits and queries that came to nothing.
@@ -64,6 +65,7 @@ class Drain:
     """
 
     deadline: float
+    commits: int = 0
     messages_max: int = DRAIN_MESSAGES_MAX
     send_back: bool = False
     failures: int = 0
@@ -174,12 +176,13 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
             due = _progress(stored).due
             if stored is None or not due:
                 return stored
-            if self.clock.monotonic() >= drain.deadline:
+            if drain.commits and self.clock.monotonic() >= drain.deadline:
                 raise DrainUnfinishedError("more is due than one delivery has time for")
             outcome = await self._drain_some(partition, stored, due[: drain.messages_max], drain)
             match outcome:
                 case Committed():
                     drain.send_back = False
+                    drain.commits += 1
                     stored = self.cache.get(partition)
                     continue
                 case TooLarge() | RefusedByStore():

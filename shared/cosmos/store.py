@@ -12,6 +12,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from shared.cosmos.client import Database
 from shared.cosmos.outcomes import commit_outcome, is_missing, read_error
+from shared.idempotency.errors import unknown_continuation
 from shared.idempotency.ports import (
     CommitOutcome,
     Committed,
@@ -90,6 +91,10 @@ class CosmosStore:
             documents = tuple([_stored(item) async for item in page])
             # Of the SDK's page iterator, which its base class does not name.
             return Page(documents, cast("Any", pages).continuation_token)
+        except CosmosHttpResponseError as error:
+            if error.status_code == 400 and continuation is not None:
+                raise unknown_continuation() from error
+            raise read_error(error) from error
         except (AzureError, ValueError, TypeError) as error:
             raise read_error(error) from error
 

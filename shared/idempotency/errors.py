@@ -84,3 +84,10 @@ class PermanentError(ReliabilityError):
 
 class ConfigurationError(ReliabilityError):
     """A setting or a registration is wrong; the text names it and the fix. Raised before any message is taken."""
+
+
+def unknown_continuation() -> PermanentError:
+    """What a search says of a continuation that it did not give."""
+    return PermanentError(
+        DeadLetterReason.INVALID_MESSAGE, "continuation: must be the one that came with the page before"
+    )

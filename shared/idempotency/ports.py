@@ -202,6 +202,7 @@ class SearchableStore(Store, Protocol):
         Over all partitions, it may be behind what was just written.
 
         Raises:
+            PermanentError: the continuation is none that this search gave.
             StoreUnavailableError, StoreAccessError: as `read`.
         """
         ...

@@ -1,32 +1,17 @@
 """Sending to a queue, and asking the broker whether it is there."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
-from azure.servicebus import ServiceBusMessage, ServiceBusSubQueue
+from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch, ServiceBusSubQueue
 from azure.servicebus.aio import ServiceBusClient, ServiceBusReceiver, ServiceBusSender
+from azure.servicebus.exceptions import MessageSizeExceededError
 
+from shared.outbox.outgoing import OutgoingMessage
 from shared.servicebus.link import Link
 from shared.servicebus.outcomes import SDK_ERRORS, broker_error, send_error
 
 _JSON: Final = "application/json"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutgoingMessage:
-    """A message to send.
-
-    Attributes:
-        message_id: `{key}~{h}`; an identical resend is dropped by the broker.
-        session_id: the partition key value.
-        body: JSON bytes.
-        traceparent: W3C trace context, None where there is none.
-    """
-
-    message_id: str
-    session_id: str
-    body: bytes
-    traceparent: str | None = None
 
 
 class QueueSender:
@@ -42,22 +27,52 @@ class QueueSender:
             BrokerUnavailableError: not confirmed; it may be in the queue. Send it again under the same MessageId.
             PermanentError: `PayloadTooLarge`; it is not in the queue.
         """
-        outgoing = ServiceBusMessage(
-            message.body,
-            message_id=message.message_id,
-            session_id=message.session_id,
-            content_type=_JSON,
-            application_properties=None if message.traceparent is None else {"traceparent": message.traceparent},
-        )
         try:
             async with self._link.use() as sender:
-                await sender.send_messages(outgoing)
+                await sender.send_messages(_sdk_message(message))
         except SDK_ERRORS as error:
             raise send_error(error) from error
+
+    async def send_all(self, messages: Sequence[OutgoingMessage]) -> int:
+        """Send in order, in as few batches as they fit in. See `shared.outbox.outgoing` for the contract."""
+        sent = 0
+        try:
+            async with self._link.use() as sender:
+                while sent < len(messages):
+                    batch = await sender.create_message_batch()
+                    filled = _fill(batch, messages[sent:])
+                    if filled == 0:
+                        break
+                    await sender.send_messages(batch)
+                    sent += filled
+        except SDK_ERRORS as error:
+            raise broker_error(error) from error
+        return sent
 
     async def close(self) -> None:
         """Close the link."""
         await self._link.close()
+
+
+def _sdk_message(message: OutgoingMessage) -> ServiceBusMessage:
+    return ServiceBusMessage(
+        message.body,
+        message_id=message.message_id,
+        session_id=message.session_id,
+        subject=message.subject,
+        content_type=_JSON,
+        application_properties=None if message.traceparent is None else {"traceparent": message.traceparent},
+    )
+
+
+def _fill(batch: ServiceBusMessageBatch, messages: Sequence[OutgoingMessage]) -> int:
+    """Put in what fits, in order; returns how many did."""
+    for count, message in enumerate(messages):
+        try:
+            batch.add_message(_sdk_message(message))
+        except MessageSizeExceededError:
+            return count
+    return len(messages)
 
 
 class QueueProbe:

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from shared.idempotency.errors import unknown_continuation
 from shared.idempotency.ports import (
     CommitOutcome,
     Committed,
@@ -89,6 +90,8 @@ class MemoryStore:
             for text, etag in self._partitions.get(each, {}).values()
         ]
         wanted = [document for document in found if _is_wanted(find, document.body)]
+        if continuation is not None and not continuation.isdecimal():
+            raise unknown_continuation()
         start = int(continuation or 0)
         end = start + documents_max
         return Page(tuple(wanted[start:end]), str(end) if end < len(wanted) else None)

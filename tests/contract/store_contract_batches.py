@@ -3,6 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+import pytest
+
+from shared.idempotency.errors import PermanentError
 from shared.idempotency.json_text import Json
 from shared.idempotency.ports import Committed, Conflict, Create, Delete, Find, Replace, SearchableStore, Store, Write
 from tests.contract.store_contract import document, stored
@@ -95,6 +98,12 @@ async def documents_are_found_over_all_partitions_page_by_page(store: Searchable
     assert sorted(map(str, seen)) == names
 
 
+async def a_continuation_that_no_search_gave_is_refused(store: SearchableStore, partition: str) -> None:
+    await store.commit(partition, [Create(document(partition, "out:1", since="then"))])
+    with pytest.raises(PermanentError, match="continuation: must be"):
+        await store.find(Find(has="since"), continuation="of my own making")
+
+
 BATCH_CASES: Final[tuple[SearchCase, ...]] = (
     several_documents_are_read_at_once_and_those_that_are_not_there_left_out,
     a_hundred_documents_are_read_at_once,
@@ -103,4 +112,5 @@ BATCH_CASES: Final[tuple[SearchCase, ...]] = (
     a_delete_at_an_old_etag_or_of_nothing_is_a_conflict_and_writes_nothing,
     documents_are_found_by_a_field_that_they_have_and_values,
     documents_are_found_over_all_partitions_page_by_page,
+    a_continuation_that_no_search_gave_is_refused,
 )

@@ -30,3 +30,13 @@ def blocking_app(folder: Path) -> Path:
     with (app / "function_app.py").open("a", encoding="utf-8") as file:
         file.write("\nimport blocking\n\napp.register_functions(blocking.bp)\n")
     return app
+
+
+def impatient_app(folder: Path) -> Path:
+    """The app whose timers run every second."""
+    app = deployed_app(folder / "app")
+    path = app / "blueprints" / "look_after_orders.py"
+    text = path.read_text(encoding="utf-8")
+    assert '"0 * * * * *"' in text
+    path.write_text(text.replace('"0 * * * * *"', '"* * * * * *"'), encoding="utf-8")
+    return app

@@ -20,7 +20,8 @@ from azure.core.pipeline.transport import AioHttpTransport
 
 from shared.cosmos.store import CosmosStore
 from shared.idempotency.ports import CommitOutcome, StoredDocument, Write
-from shared.servicebus.sender import OutgoingMessage, QueueSender
+from shared.outbox.outgoing import OutgoingMessage
+from shared.servicebus.sender import QueueSender
 from shared.servicebus.settlement import Settlement
 
 VICTIM: Final = "victim"

@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from shared.idempotency.errors import BrokerUnavailableError
+from shared.outbox.outgoing import OutgoingMessage
 from shared.servicebus.client import open_client
-from shared.servicebus.sender import OutgoingMessage, QueueProbe, QueueSender
+from shared.servicebus.sender import QueueProbe, QueueSender
 from shared.settings import ServiceBusSettings
 from tests.integration.emulators import Emulator, emulator
 

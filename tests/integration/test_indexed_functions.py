@@ -36,6 +36,10 @@ def http(route: str, method: str, auth_level: str = "FUNCTION") -> Bindings:
     return [trigger, HTTP_ANSWER]
 
 
+def timer() -> Bindings:
+    return [{"name": "timer", "type": "timerTrigger", "direction": IN, "schedule": "0 * * * * *"}]
+
+
 EXPECTED: dict[str, Bindings] = {
     "process_order_operation": [
         {
@@ -51,6 +55,9 @@ EXPECTED: dict[str, Bindings] = {
         }
     ],
     "post_order": http("orders", "POST"),
+    "get_waiting_orders": http("orders", "GET"),
+    "report_waiting_orders": timer(),
+    "sweep_outbox": timer(),
     "get_order": http("orders/{orderId}", "GET"),
     "get_operation": http("orders/{orderId}/operations/{operationId}", "GET"),
     "get_live": http("health/live", "GET", "ANONYMOUS"),

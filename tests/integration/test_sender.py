@@ -13,8 +13,9 @@ from azure.servicebus.aio import ServiceBusClient
 from devstack.servicebus.amqp.message import Message
 from devstack.servicebus.client import Connection
 from shared.idempotency.errors import BrokerUnavailableError, DeadLetterReason, PermanentError
+from shared.outbox.outgoing import OutgoingMessage
 from shared.servicebus.client import open_client
-from shared.servicebus.sender import OutgoingMessage, QueueProbe, QueueSender
+from shared.servicebus.sender import QueueProbe, QueueSender
 from shared.settings import ServiceBusSettings
 from tests.integration.emulators import Emulator, emulator
 

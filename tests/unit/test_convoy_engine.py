@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+from shared.convoy.waiting import drain_what_is_due
 from shared.idempotency.disposition import Complete, DeadLetter, Retry
 from shared.idempotency.json_text import Json
 from shared.idempotency.ports import Document, OutcomeUnknown
@@ -115,12 +116,15 @@ async def test_one_that_is_rejected_at_its_turn_is_sent_back_and_its_number_is_o
 async def test_what_is_due_goes_first_and_may_free_a_number() -> None:
     without_time = Instance(drain_seconds=0.0)
     await without_time.handle(placed())
-    await without_time.handle(amended(3, "nothing"))
+    for number in range(3, 24):
+        await without_time.handle(added(number))
+    await without_time.handle(amended(24, "nothing"))
     await without_time.handle(added(2))
-    assert (without_time.order["lastSequence"], without_time.order["parked"]) == (2, {"3": "o3"})
-    # What waits under number 3 is rejected at its turn; the number is then this one's.
-    assert await Instance(beside=without_time).handle(added(3, key="other")) == APPLIED
-    assert (without_time.order["lastSequence"], without_time.order["parked"]) == (3, {})
+    # One commit of the drain, and no time for another.
+    assert (without_time.order["lastSequence"], without_time.order["parked"]) == (22, {"23": "o23", "24": "o24"})
+    # What waits under number 24 is rejected at its turn; the number is then this one's.
+    assert await Instance(beside=without_time).handle(added(24, key="other")) == APPLIED
+    assert (without_time.order["lastSequence"], without_time.order["parked"]) == (24, {})
 
 
 async def test_no_more_than_the_cap_wait() -> None:
@@ -154,25 +158,30 @@ async def test_only_a_commit_that_is_known_fills_the_cache() -> None:
 
 
 async def test_a_drain_that_has_no_time_left_is_taken_up_by_the_next_delivery() -> None:
-    app = Instance(drain_seconds=0.0)
-    await app.handle(placed())
-    await app.handle(added(3))
-    assert isinstance(await app.handle(added(2)), Retry)
-    assert (app.order["lastSequence"], app.order["parked"]) == (2, {"3": "o3"})
+    app = await unfinished()
+    assert (app.order["lastSequence"], app.order["parked"]) == (22, {"23": "o23"})
     assert "drainSince" in app.order
     assert app.documents()["op:o2"]["more"] is True
     # The marker bears `more`: its redelivery does not end before what is due is done.
     assert await Instance(beside=app).handle(added(2), count=2) == DUPLICATE
-    assert (app.order["lastSequence"], app.order["parked"]) == (3, {})
+    assert (app.order["lastSequence"], app.order["parked"]) == (23, {})
 
 
 async def test_a_timer_drains_what_stayed() -> None:
+    app = await unfinished()
+    assert await drain_what_is_due(app.memory, Instance(beside=app).engine.drain) == 1
+    assert (app.order["lastSequence"], app.order["parked"]) == (23, {})
+    assert await drain_what_is_due(app.memory, Instance(beside=app).engine.drain) == 0
+
+
+async def unfinished() -> Instance:
+    """An order whose drain was left unfinished: 21 were due, and one commit takes 20."""
     app = Instance(drain_seconds=0.0)
     await app.handle(placed())
-    await app.handle(added(3))
-    await app.handle(added(2))
-    await Instance(beside=app).engine.drain(ORDER)
-    assert (app.order["lastSequence"], app.order["parked"]) == (3, {})
+    for number in range(3, 24):
+        await app.handle(added(number))
+    assert await app.handle(added(2)) == Retry("more is due than one delivery has time for")
+    return app
 
 
 async def test_a_transaction_that_exists_is_found_by_the_store_and_rejected() -> None:

@@ -80,9 +80,12 @@ class _Waiting:
     armed: bool
     met: int = 0
 
+    def is_left(self, now: float) -> bool:
+        return now < self.until and (self.rule.times is None or self.met < self.rule.times)
+
     def meets(self, kind: Kind, partition: str | None, now: float) -> bool:
         rule = self.rule
-        is_due = self.armed and now < self.until and (rule.times is None or self.met < rule.times)
+        is_due = self.armed and self.is_left(now)
         return is_due and _is_of(kind, rule.on) and rule.partition in {None, partition}
 
 
@@ -103,7 +106,10 @@ class FaultBook:
             read = msgspec.json.decode(rule, type=Rule)
         except msgspec.DecodeError as error:
             raise FaultError(str(error)) from error
-        until = float("inf") if read.seconds is None else self._clock() + read.seconds
+        now = self._clock()
+        until = float("inf") if read.seconds is None else now + read.seconds
+        # What is used up stays for the report until the next is asked for.
+        self._waiting = [waiting for waiting in self._waiting if waiting.is_left(now)]
         self._waiting.append(_Waiting(read, until, armed=read.after is None))
 
     def clear(self) -> None:
@@ -111,7 +117,7 @@ class FaultBook:
         self._waiting.clear()
 
     def report(self) -> list[dict[str, object]]:
-        """Each rule with how many requests have met it."""
+        """Each rule that waits or came true last, with how many requests have met it."""
         return [{"rule": msgspec.to_builtins(waiting.rule), "met": waiting.met} for waiting in self._waiting]
 
     def take(self, kind: Kind, partition: str | None) -> Fault | None:

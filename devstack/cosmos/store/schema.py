@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 _TABLES: Final = """
 CREATE TABLE databases (
@@ -36,6 +36,7 @@ CREATE TABLE items (
     UNIQUE (container, partition_key, id)
 );
 CREATE UNIQUE INDEX items_by_number ON items (container, number);
+CREATE INDEX items_of_partition ON items (container, partition_key, number);
 """
 
 

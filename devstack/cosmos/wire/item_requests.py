@@ -37,7 +37,7 @@ def answer_items(store: Store, container: Container, request: Request) -> Answer
         raise method_not_allowed(f"{request.verb} is not a verb of the feed of items.")
     # Before the query header: a request for a plan may bear both.
     if names.flag(headers, names.IS_QUERY_PLAN):
-        raise bad_request("Cross-partition queries are not supported by the local emulator: pass a partition key.")
+        raise bad_request("Query plans are not supported by the local emulator: pass a partition key, or filter only.")
     if names.flag(headers, names.IS_QUERY):
         return answer_query(store, container, request)
     if names.flag(headers, names.IS_BATCH):

@@ -23,6 +23,10 @@ class PortTakenError(Exception):
     """The port cannot be bound; the text says how to choose another."""
 
 
+SHUTDOWN_SECONDS: Final = 10.0
+"""How long requests in flight may go on after the port is closed; half a body does not hold up the host."""
+
+
 class HttpFront:
     """Serves the functions of one app; ``key`` is the master key, which opens everything."""
 
@@ -35,7 +39,9 @@ class HttpFront:
         # handle() refuses larger bodies by their Content-Length, so this limit is never the one that speaks.
         application = web.Application(client_max_size=BODY_BYTES_MAX + 1)
         application.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(application, access_log=None, auto_decompress=False)
+        self._runner = web.AppRunner(
+            application, access_log=None, auto_decompress=False, shutdown_timeout=SHUTDOWN_SECONDS
+        )
 
     async def start(self, host: str, port: int) -> int:
         """Listen, and return the port (chosen by the system when ``port`` is 0).

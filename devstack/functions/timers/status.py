@@ -34,28 +34,31 @@ class StatusFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def read(self, function: str) -> TimerStatus | None:
-        """The status of a function's timer, None if there is none that can be read."""
-        fields = self._all().get(function)
-        if fields is None:
+    def read(self, function: str, schedule: str) -> TimerStatus | None:
+        """The status of a function's timer, None if there is none of this schedule that can be read."""
+        fields = self._all().get(function, {})
+        if fields.get("Schedule") != schedule:
             return None
-        last = datetime.fromisoformat(fields["Last"])
-        return TimerStatus(
-            None if last.year == 1 else last,
-            datetime.fromisoformat(fields["Next"]),
-            datetime.fromisoformat(fields["LastUpdated"]),
-        )
+        try:
+            last, following, updated = (
+                datetime.fromisoformat(fields[name]) for name in ("Last", "Next", "LastUpdated")
+            )
+        except (KeyError, TypeError, ValueError):
+            return None
+        return TimerStatus(None if last.year == 1 else last, following, updated)
 
-    def write(self, function: str, status: TimerStatus) -> None:
+    def write(self, function: str, schedule: str, status: TimerStatus) -> None:
         """Keep it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         new = self._path.with_suffix(".new")
-        new.write_text(json.dumps(self._all() | {function: status.fields()}), encoding="utf-8")
+        new.write_text(
+            json.dumps(self._all() | {function: {"Schedule": schedule, **status.fields()}}), encoding="utf-8"
+        )
         os.replace(new, self._path)  # noqa: PTH105 - atomic on every system
 
     def _all(self) -> dict[str, dict[str, str]]:
         try:
-            found: dict[str, dict[str, str]] = json.loads(self._path.read_text(encoding="utf-8"))
+            found = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return found
+        return {name: fields for name, fields in found.items() if isinstance(fields, dict)}

@@ -37,11 +37,13 @@ class Timer:
             self._tracked: Final = is_tracked(self._schedule, _now())
         except ScheduleError as error:
             raise SettingError(f"{where}: schedule {text!r}: {error}") from None
+        self._text: Final = text
         self._function: Final = trigger.function
         self._invocations: Final = invocations
         self._file: Final = StatusFile(state / "timers.json")
         self._task: asyncio.Task[None] | None = None
         self._is_running = False
+        self._is_finishing = False
 
     def start(self, on_failure: Callable[[BaseException], None]) -> None:
         """Serve the timer from now on; ``on_failure`` is told what it died of, which is a fault of this host."""
@@ -55,6 +57,7 @@ class Timer:
 
     async def finish(self) -> None:
         """Begin no further run, and wait for the one that goes on."""
+        self._is_finishing = True
         if self._task is not None:
             if not self._is_running:
                 self._task.cancel()
@@ -66,13 +69,13 @@ class Timer:
             self._task.cancel()
 
     async def _serve(self) -> None:
-        status = self._file.read(self._function.name) if self._tracked else None
+        status = self._file.read(self._function.name, self._text) if self._tracked else None
         if status is None:
             status = TimerStatus(None, next_after(self._schedule, _now()), _now())
             self._keep(status)
         elif status.next < _now():
             status = await self._run(status, is_past_due=True)
-        while True:
+        while not self._is_finishing:
             await asyncio.sleep((status.next - _now()).total_seconds())
             # A sleep may end a moment early; a run before its time would be due again at once.
             if _now() >= status.next:
@@ -96,7 +99,7 @@ class Timer:
 
     def _keep(self, status: TimerStatus) -> None:
         if self._tracked:
-            self._file.write(self._function.name, status)
+            self._file.write(self._function.name, self._text, status)
 
 
 def _now() -> datetime:

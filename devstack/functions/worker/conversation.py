@@ -51,11 +51,15 @@ class _Conversation:
         except asyncio.CancelledError:
             # Nobody cancels this task: the function raised it. The host must not wait for ever.
             outcome = wire.Failed(message="CancelledError: the function cancelled itself")
+        except Exception as error:  # noqa: BLE001 - such as an answer that cannot be converted; the host waits for it
+            outcome = wire.Failed(message=f"{type(error).__name__}: {error}")
         except (SystemExit, KeyboardInterrupt) as end:
             _exit_now(end.code if isinstance(end, SystemExit) and isinstance(end.code, int) else 1)
             raise
         finally:
             del self._running[call.invocation_id]
+        if isinstance(outcome, wire.Failed):
+            outcome = wire.Failed(wire.printable(outcome.message), wire.printable(outcome.stack_trace))
         self._outbox.post(wire.Completed(invocation_id=call.invocation_id, outcome=outcome))
 
 

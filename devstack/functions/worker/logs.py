@@ -11,7 +11,7 @@ from typing import Final
 
 from azure_functions_runtime import invocation_id_cv
 
-from devstack.functions.wire import Log
+from devstack.functions.wire import Log, printable
 
 # Set per invocation; tasks that the function starts inherit it.
 running_function: Final = contextvars.ContextVar[str | None]("running_function", default=None)
@@ -37,7 +37,7 @@ class HostLogHandler(logging.Handler):
         except Exception:  # noqa: BLE001 - any argument's __str__ may raise; logging's own rule applies
             self.handleError(record)
             return
-        self._post(Log(function=self._function(), level=record.levelno, text=text))
+        self._post(Log(function=self._function(), level=record.levelno, text=printable(text)))
 
     def _function(self) -> str | None:
         # A pool thread has no context of its invocation, only the library's variable.

@@ -103,11 +103,6 @@ def compound(short_code: int, count: int, encoded: bytes) -> bytes:
     return struct.pack(">BII", short_code + 0x10, len(encoded) + 4, count) + encoded
 
 
-def described(code: int, encoded: bytes) -> bytes:
-    """Put the descriptor `code` before a value that is encoded already."""
-    return b"\x00" + ulong(code) + encoded
-
-
 def timestamp_array(values: tuple[int, ...]) -> Array:
     """Return an array of timestamps."""
     return Array(0x83, tuple(Timestamp(value) for value in values))

@@ -93,7 +93,7 @@ class SessionReceiver:
             ConnectionLost: unknown whether it was applied.
         """
         self._raise_if_gone()
-        delivery_id = self._delivery_ids.pop(delivery.lock_token, None)
+        delivery_id = self._delivery_ids.get(delivery.lock_token)
         if delivery_id is None:
             raise SettlementRejected("amqp:not-found", "The delivery is not this receiver's, or was settled.")
         echo = self._echoes[delivery_id] = asyncio.get_running_loop().create_future()
@@ -102,6 +102,8 @@ class SessionReceiver:
                 self._link.dispose(delivery_id, wire_outcome(outcome))
                 self._wire.flush()
                 state = await echo
+            # Not before: whoever gave up waiting leaves it to the next to settle.
+            del self._delivery_ids[delivery.lock_token]
         finally:
             del self._echoes[delivery_id]
         if isinstance(state, Rejected) and state.error is not None:

@@ -113,7 +113,8 @@ class Attachments:
     def holds(self, session_id: str) -> bool:
         """Whether one of the endpoints holds a session of this id."""
         receivers = (endpoint for endpoint in self.outgoing.values() if isinstance(endpoint, SessionReceiver))
-        return any(receiver.lock is not None and receiver.lock.session_id == session_id for receiver in receivers)
+        locks = (receiver.lock for receiver in receivers)
+        return any(lock is not None and not lock.is_lost and lock.session_id == session_id for lock in locks)
 
     def _refuse(self, link: SendingLink | ReceivingLink, error: Error) -> None:
         _logger.warning("link %s refused: %s: %s", link.name, error.condition, error.description)

@@ -96,9 +96,11 @@ class Server:
                     raise FaultError(f"nobody holds session {session_id} of {queue_name}")
                 self.expire()
             case DroppedConnections(session_id):
-                for connection in list(self._connections):
-                    if session_id is None or connection.holds(session_id):
-                        connection.abort()
+                meant = [each for each in self._connections if session_id is None or each.holds(session_id)]
+                if session_id is not None and not meant:
+                    raise FaultError(f"nobody holds session {session_id}")
+                for connection in meant:
+                    connection.abort()
             case _:
                 assert_never(fault)
 

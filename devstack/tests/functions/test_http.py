@@ -18,6 +18,7 @@ APP = """
 import asyncio
 import json
 import logging
+import os
 
 import azure.functions as func
 
@@ -54,6 +55,22 @@ async def boom(req: func.HttpRequest) -> func.HttpResponse:
     raise RuntimeError("as asked")
 
 
+@bp.route(route="bad-status")
+async def bad_status(req: func.HttpRequest) -> func.HttpResponse:
+    return func.HttpResponse("x", status_code="not a number")
+
+
+@bp.route(route="surrogate")
+async def surrogate(req: func.HttpRequest) -> func.HttpResponse:
+    logging.info("half a pair: \\ud800")
+    raise RuntimeError("half a pair: \\ud800")
+
+
+@bp.route(route="pid")
+async def pid(req: func.HttpRequest) -> str:
+    return str(os.getpid())
+
+
 @bp.route(route="none")
 async def none(req: func.HttpRequest) -> func.HttpResponse:
     return None
@@ -87,7 +104,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 
 def test_the_ready_line_names_the_functions(host: RunningHost) -> None:
-    assert host.functions == ["echo", "open_to_all", "boom", "none", "cancel", "status"]
+    names = ["echo", "open_to_all", "boom", "bad_status", "surrogate", "pid", "none", "cancel", "status"]
+    assert host.functions == names
 
 
 @pytest.mark.parametrize(
@@ -198,7 +216,7 @@ def test_the_function_gets_a_new_span_of_the_callers_trace(host: RunningHost) ->
     assert len(span) == 16
 
 
-@pytest.mark.parametrize("path", ["/api/boom", "/api/none", "/api/cancel"])
+@pytest.mark.parametrize("path", ["/api/boom", "/api/none", "/api/cancel", "/api/bad-status", "/api/surrogate"])
 def test_a_failed_function_is_500_empty(host: RunningHost, path: str) -> None:
     answer = host.request("GET", path)
     assert (answer.status, answer.body) == (500, b"")
@@ -280,3 +298,10 @@ def test_a_taken_port_is_one_clear_line(host: RunningHost, tmp_path: Path) -> No
     assert second.returncode == 1
     assert second.stderr.startswith(f"devstack.functions: port {host.port} of 127.0.0.1 cannot be bound")
     assert "choose another port (0: a free one)" in second.stderr
+
+
+def test_half_a_surrogate_pair_does_not_cost_the_worker(host: RunningHost) -> None:
+    before = host.worker_pid()
+    host.request("GET", "/api/surrogate")
+    assert host.worker_pid() == before
+    host.wait_for_log("half a pair: ?", 2)

@@ -59,10 +59,36 @@ def test_a_run_that_was_missed_comes_at_the_start_as_past_due(tmp_path: Path) ->
     finally:
         host.discard()
     missed = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
-    state.write_text(json.dumps({"tick": fields | {"Next": missed}}))
+    state.write_text(json.dumps({"tick": fields | {"Next": missed}, "other": "unreadable"}))
     again = RunningHost.start(app, tmp_path / "second.log", {})
     try:
         again.wait_for_log("tick past_due=True")
         until(lambda: json.loads(state.read_text())["tick"]["Next"] == fields["Next"], "the next time")
     finally:
         again.discard()
+
+
+def test_a_stop_waits_for_the_run_that_goes_on_and_begins_no_other(tmp_path: Path) -> None:
+    app = write_app(tmp_path / "app", APP.replace("{schedule}", "0 0 0 1 1 *"))
+    host = RunningHost.start(app, tmp_path / "host.log", {})
+    try:
+        host.wait_for_log("slow begins")
+        assert host.stop() == 0
+        assert host.log.count("slow begins") == host.log.count("slow ends") == 1
+    finally:
+        host.discard()
+
+
+def test_a_status_of_another_schedule_counts_for_nothing(tmp_path: Path) -> None:
+    app = write_app(tmp_path / "app", APP.replace("{schedule}", "0 * * * * *"))
+    state = app / ".devstack" / "timers.json"
+    state.parent.mkdir()
+    far = (datetime.now(UTC) + timedelta(days=300)).isoformat()
+    state.write_text(json.dumps({"tick": {"Schedule": "0 0 0 1 1 *", "Last": far, "Next": far, "LastUpdated": far}}))
+    host = RunningHost.start(app, tmp_path / "host.log", {})
+    try:
+        until(lambda: json.loads(state.read_text())["tick"]["Schedule"] == "0 * * * * *", "a new status")
+        due = datetime.fromisoformat(json.loads(state.read_text())["tick"]["Next"])
+        assert due - datetime.now(UTC) <= timedelta(minutes=1)
+    finally:
+        host.discard()

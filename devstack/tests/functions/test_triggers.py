@@ -80,8 +80,13 @@ def test_other_service_bus_triggers_are_refused(change: dict[str, object], lacki
 
 
 def test_other_bindings_are_refused() -> None:
-    with pytest.raises(UnsupportedBindingError, match="function f: binding type timerTrigger"):
-        trigger({"type": "timerTrigger", "name": "timer"})
+    with pytest.raises(UnsupportedBindingError, match="function f: binding type blobTrigger"):
+        trigger({"type": "blobTrigger", "name": "blob"})
+
+
+def test_a_timer_that_runs_at_the_start_is_refused() -> None:
+    with pytest.raises(UnsupportedBindingError, match="function f: runOnStartup"):
+        trigger({"type": "timerTrigger", "name": "timer", "schedule": "00:01:00", "runOnStartup": True})
 
 
 def test_a_function_needs_a_trigger() -> None:

@@ -11,6 +11,8 @@ from azure.servicebus.aio import ServiceBusClient
 from azure.servicebus.exceptions import ServiceBusServerBusyError, SessionLockLostError
 
 from devstack.control import FaultError
+from devstack.servicebus.client import Abandon, Complete, SettlementRejected
+from devstack.servicebus.client.connection import Connection
 from devstack.servicebus.faults import FaultBook
 from devstack.tests.servicebus.conftest import SteppedBroker
 
@@ -67,7 +69,8 @@ async def test_dropped_connections(stepped: SteppedBroker, fault: dict[str, Any]
         receiver = client.get_queue_receiver("orders", session_id="s")
         async with receiver:
             (one,) = await receiver.receive_messages(1, max_wait_time=2)
-            ask(stepped, {"type": "droppedConnections", "sessionId": "another"})
+            with pytest.raises(FaultError, match="nobody holds session another"):
+                ask(stepped, {"type": "droppedConnections", "sessionId": "another"})
             await receiver.session.renew_lock()
             ask(stepped, fault)
             with pytest.raises(AzureError):
@@ -94,6 +97,30 @@ async def test_a_send_that_is_not_answered(stepped: SteppedBroker, applied: bool
             async with asyncio.timeout(1):
                 await send(client, "1")
         assert await texts(client) == ([("1", 0)] if applied else [])
+
+
+async def test_a_settlement_that_nobody_waited_for_is_made_by_the_next(stepped: SteppedBroker) -> None:
+    async with client_of(stepped) as client:
+        await send(client, "1", "2")
+    connection = await Connection.open(stepped.connection_string)
+    try:
+        receiver = await connection.accept_session("orders", timeout_seconds=2)
+        assert receiver is not None
+        one = await receiver.receive(2)
+        assert one is not None
+        ask(stepped, {"type": "lostEcho", "applied": False})
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await receiver.settle(one, Complete())
+        await receiver.settle(one, Abandon())
+        again = await receiver.receive(2)
+        assert again is not None
+        # The same message before the next one, with its count raised.
+        assert (again.message.header.delivery_count, again.message.properties.message_id) == (1, "1")
+        with pytest.raises(SettlementRejected):
+            await receiver.settle(one, Complete())
+    finally:
+        await connection.close()
 
 
 @pytest.mark.parametrize("applied", [False, True])
