@@ -1,10 +1,8 @@
 """New orders placed in this process, by the engine or by a bare loop: what a delivery costs without host and broker."""
 
 import json
-import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from azure.cosmos.aio import ContainerProxy
@@ -15,40 +13,27 @@ from ordering.orders.order import Order
 from samples.request_hash import message_id
 from shared.convoy.cache import StateCache
 from shared.convoy.engine import ConvoyEngine
-from shared.cosmos.client import Database, open_client
+from shared.cosmos.client import Database
 from shared.cosmos.store import CosmosStore
 from shared.idempotency.backoff import Limits
 from shared.idempotency.disposition import Complete
 from shared.idempotency.engine import Engine
 from shared.idempotency.ports import Delivery, Document, Store
 from shared.runtime import SystemClock, SystemRandom
-from shared.settings import Settings
 from shared.testing.memory_store import MemoryStore
 from tests.e2e.orders import order
-from tests.running_stack import ROOT, running_part
+from tests.integration.emulators import emulator
+from tests.integration.order_store import DATABASE, KEY, opened_client
 
 
 @asynccontextmanager
 async def local_store() -> AsyncIterator[tuple[CosmosStore, ContainerProxy]]:
     """A local store of its own: the app's store on it, and the SDK's container of the same client."""
-    with (
-        tempfile.TemporaryDirectory(prefix="bench-") as folder,
-        running_part("cosmos", Path(folder), "--topology", str(ROOT / "infra" / "topology.json")) as part,
-    ):
-        settings = Settings.from_env(
-            {
-                "CosmosConnection": part.ready["connectionString"],
-                "COSMOS_DATABASE": "ordering",
-                "ServiceBusConnection": "Endpoint=sb://unused/;SharedAccessKeyName=unused;SharedAccessKey=dW51c2Vk",
-            }
-        )
-        client = open_client(settings.cosmos, call_seconds=settings.limits.store_call_seconds)
-        database = Database(client, settings.cosmos.database)
-        try:
+    with emulator("cosmos", "--key", KEY) as running:
+        async with opened_client(running.port, call_seconds=Limits().store_call_seconds) as client:
+            database = Database(client, DATABASE)
             await database.enter()
             yield CosmosStore(database, "orders"), database.container("orders")
-        finally:
-            await client.close()
 
 
 def deliveries(prefix: str, count: int) -> list[Delivery]:

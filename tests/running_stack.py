@@ -35,9 +35,7 @@ class Stack:
 
     def ask_for(self, part: str, fault: dict[str, object], **rule: object) -> None:
         """Ask a part of a stack that was started with `--faults` for one; devstack/README.md lists them."""
-        url = self.env[f"{part.upper()}_CONTROL"] + "/faults"
-        with urllib.request.urlopen(url, json.dumps({"fault": fault, **rule}).encode()) as answer:  # noqa: S310 - loopback
-            assert answer.status == 204
+        ask_for(self.env[f"{part.upper()}_CONTROL"], fault, **rule)
 
     def dispositions(self) -> list[str]:
         """The app's log lines of settled or retried deliveries."""
@@ -46,6 +44,13 @@ class Stack:
     def wait_for_dispositions(self, count: int) -> None:
         """Wait until at least so many deliveries are disposed of."""
         until(lambda: len(self.dispositions()) >= count, f"{count} dispositions")
+
+
+def ask_for(control: str, fault: dict[str, object], **rule: object) -> None:
+    """Ask a part for a fault, at the URL of its control API."""
+    body = json.dumps({"fault": fault, **rule}).encode()
+    with urllib.request.urlopen(f"{control}/faults", body) as answer:  # noqa: S310 - loopback
+        assert answer.status == 204
 
 
 def deployed_app(to: Path) -> Path:

@@ -14,7 +14,8 @@ Operations that follow have `schemaVersion`, `orderId`, `operationId`, `sequence
     SequenceVoided       nothing more
 """
 
-from decimal import Decimal, localcontext
+from contextlib import AbstractContextManager
+from decimal import Context, Decimal, localcontext
 from typing import Annotated, Final
 
 import msgspec
@@ -33,6 +34,11 @@ AMOUNT_MAX: Final = Decimal(10) ** _TOTAL_DIGITS
 """Totals stay below it, so that they are amounts themselves."""
 
 _EXACT_DIGITS: Final = 60  # of a sum over all lines that fit a message, each at its widest
+
+
+def exact() -> AbstractContextManager[Context]:
+    """While it is entered, money is added and multiplied exactly: the default context rounds at 28 digits."""
+    return localcontext(prec=_EXACT_DIGITS)
 
 
 class OrderLine(
@@ -88,8 +94,7 @@ class OrderPlaced(_Operation, frozen=True, kw_only=True):
     @property
     def total(self) -> Money:
         """Sum of quantity x unitPrice, exact, in `currency`."""
-        # The default context rounds at 28 digits; money is never rounded here.
-        with localcontext(prec=_EXACT_DIGITS):
+        with exact():
             return Money(sum((line.quantity * line.unit_price for line in self.lines), Decimal(0)))
 
 

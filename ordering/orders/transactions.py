@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from copy import replace
-from decimal import Decimal, localcontext
+from decimal import Decimal
 
-from ordering.orders.operations import AMOUNT_MAX, Operation, TransactionAdded, TransactionAmended
+from ordering.orders.operations import AMOUNT_MAX, Operation, TransactionAdded, TransactionAmended, exact
 from ordering.orders.order import Order, Transaction, TransactionChanged, TransactionRecorded
 from shared.idempotency.decisions import Apply, Decision, Reject
 from shared.idempotency.messages import Money, State
-
-_EXACT_DIGITS = 60
 
 
 def transactions_of(operation: Operation) -> dict[str, type[State]]:
@@ -65,7 +63,7 @@ def _id(transaction_id: str) -> str:
 
 
 def _sum(*amounts: Decimal) -> Money:
-    with localcontext(prec=_EXACT_DIGITS):
+    with exact():
         return Money(sum(amounts))
 
 

@@ -57,7 +57,7 @@ def drained[M: Message, S: State](
         if number != draft.progress.last_sequence + 1:
             # The one before was sent back: its number is open again.
             break
-        match draft.consumer.decision(draft.current_state, run.message, draft.related):
+        match draft.decide(run.message):
             case Apply() as decision:
                 draft = draft.apply(run, decision, parked)
             case Ignore():

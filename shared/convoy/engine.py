@@ -107,14 +107,16 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
     async def _try_on(
         self, run: Run[M], attempt: Attempt, stored: StoredDocument | None, *, is_cached: bool = False
     ) -> Disposition | TryAgain:
-        if _progress(stored).due:
+        progress = _progress(stored)
+        if progress.due:
             # What is due goes first, whatever message is in hand.
             stored = await self._drain(run.partition, stored)
+            progress = _progress(stored)
         number = self.consumer.number_of(run.message)
-        match turn_of(_progress(stored), number, run.key, parked_max=self.limits.parked_max):
+        match turn_of(progress, number, run.key, parked_max=self.limits.parked_max):
             case Next():
                 draft = await self._draft(run, stored, attempt)
-                match self._decide(draft, run.message):
+                match draft.decide(run.message):
                     case Apply() as decision:
                         return await self._write(run, draft.apply(run, decision), attempt, "applied")
                     case Ignore():
@@ -173,12 +175,13 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
         while True:
             if stored is None:
                 stored = await self._stored(partition, partition)
-            due = _progress(stored).due
-            if stored is None or not due:
+            progress = _progress(stored)
+            if stored is None or not progress.due:
                 return stored
             if drain.commits and self.clock.monotonic() >= drain.deadline:
                 raise DrainUnfinishedError("more is due than one delivery has time for")
-            outcome = await self._drain_some(partition, stored, due[: drain.messages_max], drain)
+            ids = [f"op:{progress.parked[number]}" for number in progress.due[: drain.messages_max]]
+            outcome = await self._drain_some(partition, stored, ids, drain)
             match outcome:
                 case Committed():
                     drain.send_back = False
@@ -201,11 +204,9 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
             stored = None
 
     async def _drain_some(
-        self, partition: str, stored: StoredDocument, due: Sequence[int], drain: Drain
+        self, partition: str, stored: StoredDocument, ids: Sequence[str], drain: Drain
     ) -> CommitOutcome:
-        """One query and one commit; a marker that is not there, or waits no more, is a conflict."""
-        parked = _progress(stored).parked
-        ids = [f"op:{parked[number]}" for number in due]
+        """One query of markers and one commit; a marker that is not there, or waits no more, is a conflict."""
         found = await read_many_in_time(self.store, partition, ids, seconds=self.limits.store_call_seconds)
         if any(name not in found or found[name].body.get("state") != "parked" for name in ids):
             return Conflict(404)

@@ -9,6 +9,7 @@ from typing import Final
 from shared.idempotency.errors import TransientError
 from shared.idempotency.ports import Find, SearchableStore, StoredDocument
 from shared.idempotency.progress import Progress
+from shared.idempotency.search import find_all
 
 _log = logging.getLogger(__name__)
 
@@ -66,16 +67,13 @@ async def report_waiting(store: SearchableStore, now: datetime) -> WaitingReport
     Raises:
         StoreUnavailableError, StoreAccessError: see the port.
     """
-    partitions, messages, oldest, continuation = 0, 0, timedelta(0), None
-    while True:
-        page = await waiting_page(store, continuation=continuation, partitions_max=100)
-        for waiting in page.partitions:
-            partitions += 1
-            messages += waiting.parked
-            oldest = max(oldest, now - datetime.fromisoformat(waiting.since))
-        continuation = page.continuation
-        if continuation is None:
-            return WaitingReport(partitions, messages, oldest)
+    partitions, messages, oldest = 0, 0, timedelta(0)
+    async for document in find_all(store, WAITING):
+        waiting = _waiting(document)
+        partitions += 1
+        messages += waiting.parked
+        oldest = max(oldest, now - datetime.fromisoformat(waiting.since))
+    return WaitingReport(partitions, messages, oldest)
 
 
 async def drain_what_is_due(store: SearchableStore, drain: Callable[[str], Awaitable[None]]) -> int:
@@ -90,19 +88,15 @@ async def drain_what_is_due(store: SearchableStore, drain: Callable[[str], Await
     Raises:
         StoreUnavailableError, StoreAccessError: the partitions could not be found.
     """
-    drained, continuation = 0, None
-    while True:
-        page = await store.find(DUE, continuation=continuation)
-        for document in page.documents:
-            partition = str(document.body["id"])
-            try:
-                await drain(partition)
-                drained += 1
-            except TransientError as error:
-                _log.warning("drain=retry partition=%s cause=%s", partition, error)
-        continuation = page.continuation
-        if continuation is None:
-            return drained
+    drained = 0
+    async for document in find_all(store, DUE):
+        partition = str(document.body["id"])
+        try:
+            await drain(partition)
+            drained += 1
+        except TransientError as error:
+            _log.warning("drain=retry partition=%s cause=%s", partition, error)
+    return drained
 
 
 def _waiting(document: StoredDocument) -> WaitingPartition:

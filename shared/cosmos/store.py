@@ -14,6 +14,8 @@ from shared.cosmos.client import Database
 from shared.cosmos.outcomes import commit_outcome, is_missing, read_error
 from shared.idempotency.errors import unknown_continuation
 from shared.idempotency.ports import (
+    BATCH_BYTES_MAX,
+    BATCH_OPERATIONS_MAX,
     CommitOutcome,
     Committed,
     Create,
@@ -25,10 +27,6 @@ from shared.idempotency.ports import (
     TooLarge,
     Write,
 )
-
-BATCH_OPERATIONS_MAX: Final = 100
-BATCH_BYTES_MAX: Final = 2 * 1024 * 1024
-"""Source: Azure Cosmos DB service quotas, "Transactional batch" and "Maximum item size"; the SDK checks neither."""
 
 READ_DOCUMENTS_MAX: Final = 100
 

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from shared.idempotency.consumer import DOC_VERSION, Consumer
-from shared.idempotency.decisions import Apply
+from shared.idempotency.decisions import Apply, Decision
 from shared.idempotency.keys import message_id_of
 from shared.idempotency.messages import Event, Message, State, to_document, utc_text
 from shared.idempotency.ports import Create, Delete, Document, Replace, StoredDocument, Write
@@ -107,6 +107,10 @@ class Draft[M: Message, S: State]:
         # Messages that came before their turn may wait for the one that creates the state.
         is_expected = self.consumer.numbering is not None and self.progress.last_sequence == 0
         return None if is_expected else self.consumer.documents.read_state(self.stored)
+
+    def decide(self, message: M) -> Decision[S]:
+        """What the consumer says to a message, on what those before it leave."""
+        return self.consumer.decision(self.current_state, message, self.related)
 
     @property
     def created(self) -> dict[str, type[State]]:

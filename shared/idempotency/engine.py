@@ -16,7 +16,7 @@ from shared.idempotency.admission import Duplicate, Fresh, Mismatch, OwnWrite, a
 from shared.idempotency.backoff import Limits, pause_before_next_try, wait_before_try
 from shared.idempotency.bounded_read import read_in_time, read_many_in_time
 from shared.idempotency.consumer import Consumer, read_document
-from shared.idempotency.decisions import Apply, Decision, Ignore, Reject
+from shared.idempotency.decisions import Apply, Ignore, Reject
 from shared.idempotency.disposition import (
     Complete,
     CompletedAs,
@@ -179,7 +179,7 @@ class Engine[M: Message, S: State]:
 
     async def _try_once(self, run: Run[M], attempt: Attempt) -> Disposition | TryAgain:
         draft = await self._draft(run, await self._load(run), attempt)
-        match self._decide(draft, run.message):
+        match draft.decide(run.message):
             case Reject(code, detail):
                 # A commit of an earlier run may have landed between two reads, and be the very reason for the
                 # rejection: no dead letter stands against a marker that is read after the state.
@@ -196,9 +196,6 @@ class Engine[M: Message, S: State]:
         named = {**self.consumer.related_of(run.message), **attempt.existing}
         parts = await self._parts(run.partition, named)
         return Draft.of(self.consumer, run.partition, stored, self.clock.now(), parts)
-
-    def _decide(self, draft: Draft[M, S], message: M) -> Decision[S]:
-        return self.consumer.decision(draft.current_state, message, draft.related)
 
     async def _write(
         self, run: Run[M], draft: Draft[M, S], attempt: Attempt, outcome: CompletedAs

@@ -6,11 +6,16 @@ Implementations: `shared.cosmos.store` and `shared.testing.memory_store`, both h
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from shared.idempotency.json_text import Json
 
 type Document = dict[str, Json]
+
+BATCH_OPERATIONS_MAX: Final = 100
+BATCH_BYTES_MAX: Final = 2 * 1024 * 1024
+"""Limits of one commit. Source: Azure Cosmos DB service quotas, "Transactional batch" and "Maximum item size"; the SDK
+checks neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,20 +12,28 @@ One that is parked is never sent, and those behind it wait: its partition's orde
 
 import logging
 from collections.abc import Sequence
-from itertools import batched
+from itertools import batched, takewhile
 from typing import Final
 
 import msgspec
 
 from shared.idempotency.errors import TransientError
 from shared.idempotency.json_text import Json
-from shared.idempotency.ports import Committed, Find, Replace, SearchableStore, StoredDocument, Write
+from shared.idempotency.ports import (
+    BATCH_OPERATIONS_MAX,
+    Committed,
+    Find,
+    Replace,
+    SearchableStore,
+    StoredDocument,
+    Write,
+)
+from shared.idempotency.search import find_all
 from shared.outbox.outgoing import Destination, OutgoingMessage
 
 PUBLISHED_SECONDS: Final = 7 * 24 * 3600
 """How long a message is kept after it was sent: for whoever has to look what was."""
 
-BATCH_WRITES_MAX: Final = 100
 _log = logging.getLogger(__name__)
 
 
@@ -42,8 +50,9 @@ async def relay(store: SearchableStore, partition: str, name: str, destination: 
         BrokerUnavailableError: the destination did not confirm; what was not confirmed is still there.
         StoreUnavailableError, StoreAccessError: see the port.
     """
-    waiting = await _waiting(store, partition, name)
-    ready = _until_parked(waiting)
+    unpublished = Find(has="readySince", equals={"destination": name})
+    waiting = [document async for document in find_all(store, unpublished, partition=partition)]
+    ready = list(takewhile(_is_ready, sorted(waiting, key=_number)))
     if not ready:
         return 0
     sent = await destination.send_all([_outgoing(document) for document in ready])
@@ -63,51 +72,24 @@ async def sweep(store: SearchableStore, name: str, destination: Destination) -> 
     Raises:
         StoreUnavailableError, StoreAccessError: the partitions could not be found.
     """
-    sent, continuation, seen = 0, None, set[str]()
-    while True:
-        # Not by readySince alone: what is parked keeps its time, and those behind it wait.
-        find = Find(has="readySince", equals={"destination": name, "status": "ready"})
-        page = await store.find(find, continuation=continuation)
-        for partition in dict.fromkeys(_partition_of(document) for document in page.documents):
-            if partition in seen:
-                continue
-            seen.add(partition)
-            try:
-                sent += await relay(store, partition, name, destination)
-            except TransientError as error:
-                _log.warning("outbox=retry partition=%s destination=%s cause=%s", partition, name, error)
-        continuation = page.continuation
-        if continuation is None:
-            return sent
-
-
-async def _waiting(store: SearchableStore, partition: str, name: str) -> list[StoredDocument]:
-    """All that is not published yet, in the order of the numbers."""
-    found: list[StoredDocument] = []
-    continuation = None
-    while True:
-        page = await store.find(
-            Find(has="readySince", equals={"destination": name}), partition=partition, continuation=continuation
-        )
-        found += page.documents
-        continuation = page.continuation
-        if continuation is None:
-            return sorted(found, key=_number)
-
-
-def _until_parked(waiting: Sequence[StoredDocument]) -> list[StoredDocument]:
-    ready: list[StoredDocument] = []
-    for document in waiting:
-        if document.body["status"] != "ready":
-            break
-        ready.append(document)
-    return ready
+    sent, seen = 0, set[str]()
+    # Not by readySince alone: what is parked keeps its time, and those behind it wait.
+    async for document in find_all(store, Find(has="readySince", equals={"destination": name, "status": "ready"})):
+        partition = _partition_of(document)
+        if partition in seen:
+            continue
+        seen.add(partition)
+        try:
+            sent += await relay(store, partition, name, destination)
+        except TransientError as error:
+            _log.warning("outbox=retry partition=%s destination=%s cause=%s", partition, name, error)
+    return sent
 
 
 async def _mark(store: SearchableStore, partition: str, writes: Sequence[Write]) -> int:
     """Replace them, as many as are still as they were read: another relay may have marked the others."""
     marked = 0
-    for some in batched(writes, BATCH_WRITES_MAX, strict=False):
+    for some in batched(writes, BATCH_OPERATIONS_MAX, strict=False):
         if isinstance(await store.commit(partition, some), Committed):
             marked += len(some)
     return marked
@@ -134,6 +116,11 @@ def _outgoing(document: StoredDocument) -> OutgoingMessage:
         subject=_text(message.get("subject")),
         traceparent=_text(document.body.get("traceparent")),
     )
+
+
+def _is_ready(document: StoredDocument) -> bool:
+    """Whether it may be sent; one that is parked holds up those behind it."""
+    return document.body["status"] == "ready"
 
 
 def _number(document: StoredDocument) -> int:

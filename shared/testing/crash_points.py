@@ -141,34 +141,14 @@ class CrashingStore:
         """Point read. See the port."""
         fault = await self._next(f"read {document_id}", READ_AFTER_409_FAULTS if self._refused else READ_FAULTS)
         self._refused = False
-        match fault:
-            case None:
-                return await self._store.read(partition, document_id)
-            case Fault.FAILS:
-                raise StoreUnavailableError("crash point: no answer to a read")
-            case Fault.THROTTLED:
-                raise StoreUnavailableError("crash point: throttled", retry_after_seconds=RETRY_AFTER_SECONDS)
-            case Fault.HANGS:
-                await _for_ever()
-            case Fault.MISSES:
-                return None
-            case Fault.CANCELLED:
-                await _cancelled()
-        raise AssertionError(f"a read cannot meet: {fault}")
+        if fault is Fault.MISSES:
+            return None
+        await _meet_as_a_read(fault)
+        return await self._store.read(partition, document_id)
 
     async def read_many(self, partition: str, document_ids: Sequence[str]) -> dict[str, StoredDocument]:
         """Query. See the port."""
-        match await self._next(f"read {', '.join(document_ids)}", READ_FAULTS):
-            case Fault.FAILS:
-                raise StoreUnavailableError("crash point: no answer to a query")
-            case Fault.THROTTLED:
-                raise StoreUnavailableError("crash point: throttled", retry_after_seconds=RETRY_AFTER_SECONDS)
-            case Fault.HANGS:
-                await _for_ever()
-            case Fault.CANCELLED:
-                await _cancelled()
-            case _:
-                pass
+        await _meet_as_a_read(await self._next(f"read {', '.join(document_ids)}", READ_FAULTS))
         return await self._store.read_many(partition, document_ids)
 
     async def commit(self, partition: str, writes: Sequence[Write]) -> CommitOutcome:
@@ -237,6 +217,22 @@ def one_more(points: Sequence[Point], calls: Sequence[Call]) -> Iterator[tuple[P
     for call in calls[last:]:
         for fault in call.faults:
             yield (*points, Point(call.number, fault))
+
+
+async def _meet_as_a_read(fault: Fault | None) -> None:
+    """Return where the read goes through."""
+    match fault:
+        case None:
+            return
+        case Fault.FAILS:
+            raise StoreUnavailableError("crash point: no answer to a read")
+        case Fault.THROTTLED:
+            raise StoreUnavailableError("crash point: throttled", retry_after_seconds=RETRY_AFTER_SECONDS)
+        case Fault.HANGS:
+            await _for_ever()
+        case Fault.CANCELLED:
+            await _cancelled()
+    raise AssertionError(f"a read cannot meet: {fault}")
 
 
 async def _for_ever() -> None:

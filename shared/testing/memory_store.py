@@ -6,12 +6,13 @@ bytes. Documents are kept as JSON text, so that nothing written shares memory wi
 
 import json
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 
 from shared.idempotency.errors import unknown_continuation
 from shared.idempotency.ports import (
+    BATCH_BYTES_MAX,
+    BATCH_OPERATIONS_MAX,
     CommitOutcome,
     Committed,
     Conflict,
@@ -28,10 +29,6 @@ from shared.idempotency.ports import (
     Write,
     written_id,
 )
-
-BATCH_OPERATIONS_MAX: Final = 100
-BATCH_BYTES_MAX: Final = 2 * 1024 * 1024
-"""Source: Azure Cosmos DB service quotas, "Transactional batch" and "Maximum item size"."""
 
 type _Partition = dict[str, tuple[bytes, str]]
 

@@ -1,13 +1,11 @@
 """Broker and store that outlive their hosts, and hosts to start and to end, one or several at a time."""
 
-import json
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e.outside import Outside
-from tests.running_stack import Part, Stack, running_part
+from tests.running_stack import Part, Stack, ask_for, running_part
 
 
 @contextmanager
@@ -51,9 +49,7 @@ class Host:
 
     def ask_for(self, fault: dict[str, object]) -> None:
         """Ask it for a fault; it must have been started with a control port."""
-        url = self.part.ready["control"] + "/faults"
-        with urllib.request.urlopen(url, json.dumps({"fault": fault}).encode()) as answer:  # noqa: S310 - loopback
-            assert answer.status == 204
+        ask_for(self.part.ready["control"], fault)
 
 
 @contextmanager

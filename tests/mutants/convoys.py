@@ -33,7 +33,7 @@ MUTANTS = (
     Mutant(
         "what-is-due-does-not-go-first",
         ENGINE,
-        "        if _progress(stored).due:\n",
+        "        if progress.due:\n",
         "        if False:\n",
         f"{ENGINE_TESTS}::test_what_is_due_goes_first_and_may_free_a_number",
     ),

@@ -51,14 +51,6 @@ class Partition:
         ).fetchone()
         return StoredItem(*row) if row else None
 
-    def all(self) -> list[StoredItem]:
-        """Every item of the partition in the sequence of creation."""
-        rows = self._connection.execute(
-            "SELECT id, number, etag, body FROM items WHERE container = ? AND partition_key = ? ORDER BY number",
-            (self.container.key, self.partition_key),
-        )
-        return [StoredItem(*row) for row in rows]
-
     def insert(self, item_id: str, document: JsonObject) -> StoredItem:
         """Store a new item; the caller has checked that the id is free."""
         (number,) = self._connection.execute(

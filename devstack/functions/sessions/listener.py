@@ -16,6 +16,7 @@ from devstack.functions.sessions.broker import Broker, FaultLog
 from devstack.functions.sessions.slot import Shared, Slot
 from devstack.functions.settlement.deliveries import RunningDeliveries
 from devstack.functions.triggers import SessionTrigger
+from devstack.functions.watched_task import watched_task
 from devstack.servicebus.connection_string import ConnectionString
 
 
@@ -67,14 +68,8 @@ class SessionListener:
         """
         await self._broker.connection()
 
-        def ended(task: asyncio.Task[None]) -> None:
-            if not task.cancelled() and (error := task.exception()) is not None:
-                on_failure(error)
-
         for slot in self._slots:
-            task = asyncio.create_task(slot.run())
-            task.add_done_callback(ended)
-            self._tasks[task] = slot
+            self._tasks[watched_task(slot.run(), on_failure)] = slot
 
     def lose_busy_slots(self) -> int:
         """Drop the connection, and let the slots whose function is running die with it; returns how many."""

@@ -5,7 +5,6 @@ one or the new one.
 """
 
 import json
-import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,7 +53,7 @@ class StatusFile:
         new.write_text(
             json.dumps(self._all() | {function: {"Schedule": schedule, **status.fields()}}), encoding="utf-8"
         )
-        os.replace(new, self._path)  # noqa: PTH105 - atomic on every system
+        new.replace(self._path)
 
     def _all(self) -> dict[str, dict[str, str]]:
         try:

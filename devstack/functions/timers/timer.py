@@ -17,6 +17,7 @@ from devstack.functions.invocations import Invocations
 from devstack.functions.timers.schedule import ScheduleError, is_tracked, next_after, parse_schedule
 from devstack.functions.timers.status import StatusFile, TimerStatus
 from devstack.functions.triggers import TimerTrigger
+from devstack.functions.watched_task import watched_task
 
 
 class Timer:
@@ -47,13 +48,7 @@ class Timer:
 
     def start(self, on_failure: Callable[[BaseException], None]) -> None:
         """Serve the timer from now on; ``on_failure`` is told what it died of, which is a fault of this host."""
-
-        def ended(task: asyncio.Task[None]) -> None:
-            if not task.cancelled() and (error := task.exception()) is not None:
-                on_failure(error)
-
-        self._task = asyncio.create_task(self._serve())
-        self._task.add_done_callback(ended)
+        self._task = watched_task(self._serve(), on_failure)
 
     async def finish(self) -> None:
         """Begin no further run, and wait for the one that goes on."""
