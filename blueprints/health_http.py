@@ -8,6 +8,7 @@ from collections.abc import Awaitable
 
 import azure.functions as func
 
+from blueprints.fan_out_ledger import fan_out_ledger
 from blueprints.http_answers import respond
 from blueprints.process_order_operation import process_order_operation
 from shared.http.problem import Answer, json_answer
@@ -16,6 +17,9 @@ from shared.idempotency.json_text import Json
 from shared.runtime import runtime
 
 bp = func.Blueprint()
+
+_QUEUES = (process_order_operation.queue, fan_out_ledger.queue)
+_CONTAINERS = (process_order_operation.documents.container, fan_out_ledger.container)
 
 
 @bp.route("health/live", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
@@ -42,12 +46,14 @@ async def _ready() -> Answer:
 
 
 async def _ask_broker() -> None:
-    await runtime().probe("orders").check()
+    clients = runtime()
+    await asyncio.gather(*(clients.probe(queue).check() for queue in _QUEUES))
 
 
 async def _ask_store() -> None:
     # A document that is never there: the answer "missing" comes from the container.
-    await runtime().store(process_order_operation.documents.container).read("readiness", "readiness")
+    clients = runtime()
+    await asyncio.gather(*(clients.store(name).read("readiness", "readiness") for name in _CONTAINERS))
 
 
 async def _check(asking: Awaitable[None]) -> str:

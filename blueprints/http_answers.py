@@ -11,6 +11,21 @@ from shared.idempotency.errors import ConfigurationError, DeadLetterReason, Perm
 _log = logging.getLogger(__name__)
 
 
+def read_body(req: func.HttpRequest) -> bytes:
+    """The body of a request.
+
+    Raises:
+        PermanentError: it is empty.
+    """
+    body = req.get_body()
+    if not body:
+        raise PermanentError(
+            DeadLetterReason.MALFORMED_MESSAGE,
+            "body: is empty. The Functions host drops chunked bodies: send Content-Length, not Transfer-Encoding",
+        )
+    return body
+
+
 async def respond(answering: Awaitable[Answer]) -> func.HttpResponse:
     """Await an answer, and turn the core's errors into problem details; what else is raised is the host's 500."""
     try:

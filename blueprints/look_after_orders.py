@@ -28,7 +28,7 @@ async def report_waiting_orders(timer: func.TimerRequest) -> None:
     report = await report_waiting(store, clients.clock.now())
     # One line to alert on: a number that stays means that an operation is missing or rejected.
     _log.info(
-        "waiting_orders=%d parked_operations=%d oldest_seconds=%d drained_orders=%d",
+        "waiting_orders=%d parked_operations=%d oldest_seconds=%d drained_operations=%d",
         report.partitions,
         report.messages,
         report.oldest.total_seconds(),

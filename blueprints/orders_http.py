@@ -11,18 +11,15 @@ request under it is dead-lettered `RequestHashMismatch`. No Idempotency-Key head
 
 import azure.functions as func
 
-from blueprints.http_answers import respond
+from blueprints.http_answers import read_body, respond
 from blueprints.process_order_operation import process_order_operation
 from ordering.orders.operations import OrderPlaced
 from shared.convoy.waiting import waiting_page
 from shared.http.problem import Answer, json_answer, problem
-from shared.idempotency.bounded_read import read_in_time
-from shared.idempotency.errors import DeadLetterReason, PermanentError
 from shared.idempotency.json_text import Json
 from shared.idempotency.keys import check_identifier, message_id_of
 from shared.idempotency.messages import parse_message, to_document
 from shared.idempotency.ports import StoredDocument
-from shared.idempotency.progress import Progress
 from shared.idempotency.request_hash import request_hash
 from shared.outbox.outgoing import OutgoingMessage
 from shared.runtime import runtime
@@ -61,12 +58,7 @@ async def get_operation(req: func.HttpRequest) -> func.HttpResponse:
 
 
 async def _post_order(req: func.HttpRequest) -> Answer:
-    body = req.get_body()
-    if not body:
-        raise PermanentError(
-            DeadLetterReason.MALFORMED_MESSAGE,
-            "body: is empty. The Functions host drops chunked bodies: send Content-Length, not Transfer-Encoding",
-        )
+    body = read_body(req)
     placed = parse_message(body, OrderPlaced, bytes_max=runtime().settings.body_bytes_max)
     hashed = request_hash(placed)
     message_id = message_id_of(placed.operation_id, hashed)
@@ -111,12 +103,11 @@ async def _get_waiting_orders(waiting: str | None, continuation: str | None) -> 
 async def _get_order(order_id: str) -> Answer:
     check_identifier("orderId", order_id)
     stored = await _read(order_id, order_id)
-    if stored is None or Progress.of(stored.body).last_sequence == 0:
-        # Later operations may wait for the placing in a document of its own.
+    order = None if stored is None else _DOCUMENTS.read_state(stored)
+    if stored is None or order is None:
         return problem(404, f"There is no order {order_id}, or not yet.")
-    order = to_document(_DOCUMENTS.read_state(stored))
     known = {name: stored.body[name] for name in ("closed", "lastSequence", "createdAt", "updatedAt")}
-    return json_answer(200, {**order, **known})
+    return json_answer(200, {**to_document(order), **known})
 
 
 async def _get_operation(order_id: str, operation_id: str) -> Answer:
@@ -140,6 +131,4 @@ async def _get_operation(order_id: str, operation_id: str) -> Answer:
 
 
 async def _read(order_id: str, document_id: str) -> StoredDocument | None:
-    clients = runtime()
-    store, seconds = clients.store(_DOCUMENTS.container), clients.settings.limits.store_call_seconds
-    return await read_in_time(store, order_id, document_id, seconds=seconds)
+    return await runtime().store(_DOCUMENTS.container).read(order_id, document_id)

@@ -13,48 +13,21 @@ Read next: `idempotency.engine`, docs/build-a-consumer.md.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, TypeAliasType, assert_never
-
-from azure.servicebus import ServiceBusReceivedMessage
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAliasType
 
 from shared.convoy.engine import ConvoyEngine
-from shared.idempotency.backoff import Limits, wait_before_try
+from shared.fan_out.bundle import Bundle
+from shared.fan_out.engine import FanOutEngine
 from shared.idempotency.consumer import Consumer, Decide, Numbering, StateDocuments
-from shared.idempotency.disposition import Complete, DeadLetter, Retry
 from shared.idempotency.engine import Engine
-from shared.idempotency.errors import ConfigurationError, TransientError
+from shared.idempotency.errors import ConfigurationError
 from shared.idempotency.messages import Message, State
+from shared.idempotency.ports import Delivery
 from shared.outbox.events import EventStream
-from shared.runtime import Runtime, SystemClock, runtime
-from shared.servicebus.binding import SessionMessage
-from shared.servicebus.envelope import delivery_of
-from shared.settings import SERVICE_BUS
-from shared.telemetry import log_disposition
-
-
-class TriggerRegistrar(Protocol):
-    """What is used of `azure.functions.Blueprint`."""
-
-    def function_name(self, name: str) -> Callable[..., object]:
-        """Name the function."""
-        ...
-
-    def service_bus_queue_trigger(
-        self,
-        arg_name: str,
-        connection: str,
-        queue_name: str,
-        *,
-        is_sessions_enabled: bool | None = None,
-        cardinality: str | None = None,
-        auto_complete_messages: bool | None = None,
-    ) -> Callable[..., object]:
-        """Bind the function to a queue."""
-        ...
-
-
-class DeliverAgainError(TransientError):
-    """Raised out of a function so that the host abandons the message and the broker delivers it again."""
+from shared.runtime import Runtime
+from shared.triggers import TriggerRegistrar, add_queue_trigger
 
 
 def documents[S: State](
@@ -129,54 +102,16 @@ def operations[M: Message, S: State](
             related=related,
         )
 
-        _add_trigger(bp, registered, name or str(getattr(decide, "__name__", consumer)))
+        add_queue_trigger(
+            bp,
+            queue=queue,
+            name=name or str(getattr(decide, "__name__", consumer)),
+            consumer=consumer,
+            handler=partial(_engine, registered),
+        )
         return registered
 
     return register
-
-
-def _add_trigger[M: Message, S: State](bp: TriggerRegistrar, consumer: Consumer[M, S], name: str) -> None:
-    # The annotation makes the host hand over the raw message, and binding.py decode it.
-    async def process(message: SessionMessage) -> None:
-        await _deliver(consumer, message)
-
-    process.__name__ = name
-    trigger = bp.service_bus_queue_trigger(
-        arg_name="message",
-        connection=SERVICE_BUS,
-        queue_name=consumer.queue,
-        is_sessions_enabled=True,
-        # MANY would run one session per instance, and renew no lock.
-        cardinality="one",
-        # The host completes on return and abandons on raise; host.json's value is ignored.
-        auto_complete_messages=True,
-    )
-    bp.function_name(name)(trigger(process))
-
-
-async def _deliver[M: Message, S: State](consumer: Consumer[M, S], message: ServiceBusReceivedMessage) -> None:
-    delivery = delivery_of(message)
-    try:
-        clients = runtime()
-    except ConfigurationError:
-        # An operator's mistake is not the message's fault: without a wait, its deliveries would be used up at once.
-        await SystemClock().sleep(wait_before_try(delivery.delivery_count, limits=Limits(), fraction=0.0))
-        raise
-    handled = await _engine(consumer, clients).handle(delivery)
-    match handled.disposition:
-        case Complete():
-            log_disposition(consumer.name, delivery, handled)
-        case DeadLetter(reason, description):
-            if message.lock_token is None:
-                raise ConfigurationError("the message has no lock token: the host did not hand over an SDK type")
-            # Any failure raises: a normal return would complete the message.
-            await clients.settlement.dead_letter(message.lock_token, reason=reason, description=description)
-            log_disposition(consumer.name, delivery, handled)
-        case Retry(cause):
-            log_disposition(consumer.name, delivery, handled)
-            raise DeliverAgainError(f"deliver again: {cause}")
-        case _:
-            assert_never(handled.disposition)
 
 
 def _engine[M: Message, S: State](consumer: Consumer[M, S], clients: Runtime) -> Engine[M, S]:
@@ -199,4 +134,46 @@ def _plain_engine[M: Message, S: State](consumer: Consumer[M, S], clients: Runti
         limits=clients.settings.limits,
         body_bytes_max=clients.settings.body_bytes_max,
         event_epoch=clients.settings.event_epoch,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FanOut:
+    """A queue whose messages hold messages for another queue.
+
+    Attributes:
+        queue: where they come from.
+        container: where their documents lie.
+        destination: the queue that takes what they hold.
+        read: reads a delivery; gets the largest body that the destination's consumer takes, in bytes.
+    """
+
+    queue: str
+    container: str
+    destination: str
+    read: Callable[[Delivery, int], Bundle]
+
+
+def fan_out(bp: TriggerRegistrar, registered: FanOut, *, name: str) -> FanOut:
+    """Register a function that sends on what the messages of a queue hold; returns what was registered.
+
+    Args:
+        bp: the blueprint.
+        registered: what it does.
+        name: of the function, in logs too.
+    """
+    add_queue_trigger(
+        bp, queue=registered.queue, name=name, consumer=name, handler=partial(_fan_out_engine, registered)
+    )
+    return registered
+
+
+def _fan_out_engine(registered: FanOut, clients: Runtime) -> FanOutEngine:
+    return FanOutEngine(
+        read=lambda delivery: registered.read(delivery, clients.settings.body_bytes_max),
+        store=clients.store(registered.container),
+        destination=clients.sender(registered.destination),
+        clock=clients.clock,
+        random=clients.random,
+        limits=clients.settings.limits,
     )

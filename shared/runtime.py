@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from shared.convoy.cache import StateCache
     from shared.cosmos.client import Database
-    from shared.cosmos.store import CosmosStore
+    from shared.idempotency.time_limited_store import TimeLimitedSearchableStore
     from shared.servicebus.sender import QueueProbe, QueueSender
     from shared.servicebus.settlement import Settlement
 
@@ -67,17 +67,21 @@ class Runtime:
         self.settings = settings
         self.clock = SystemClock()
         self.random = SystemRandom()
-        self._stores: dict[str, CosmosStore] = {}
+        self._stores: dict[str, TimeLimitedSearchableStore] = {}
         self._caches: dict[str, StateCache] = {}
         self._senders: dict[str, QueueSender] = {}
         self._probes: dict[str, QueueProbe] = {}
 
-    def store(self, container: str) -> "CosmosStore":
+    def store(self, container: str) -> "TimeLimitedSearchableStore":
         """The store of a container."""
         from shared.cosmos.store import CosmosStore
+        from shared.idempotency.time_limited_store import TimeLimitedSearchableStore
 
         if container not in self._stores:
-            self._stores[container] = CosmosStore(self._database, container)
+            store = CosmosStore(self._database, container)
+            self._stores[container] = TimeLimitedSearchableStore(
+                store, call_seconds=self.settings.limits.store_call_seconds
+            )
         return self._stores[container]
 
     def cache(self, container: str) -> "StateCache":

@@ -16,6 +16,9 @@ SERVICE_BUS: Final = "ServiceBusConnection"
 COSMOS: Final = "CosmosConnection"
 COSMOS_DATABASE: Final = "COSMOS_DATABASE"
 
+LEDGER_BYTES_MAX: Final = 4 * 1024 * 1024
+"""About 20,000 operations, which take a second of CPU time to check."""
+
 _LIMITS: Final = Limits()
 
 
@@ -67,6 +70,7 @@ class Settings:
         cosmos: the account.
         limits: bounds of one delivery.
         body_bytes_max: largest message body taken, over HTTP and from the broker.
+        ledger_bytes_max: largest ledger taken over HTTP.
         event_epoch: ends the source of events; raise it after a restore that lost data.
         settlement_seconds: how long the host may take to dead-letter a message.
         send_seconds: how long the broker may take to accept a message.
@@ -76,6 +80,7 @@ class Settings:
     cosmos: CosmosSettings
     limits: Limits
     body_bytes_max: int
+    ledger_bytes_max: int
     event_epoch: int
     settlement_seconds: float
     send_seconds: float
@@ -99,6 +104,7 @@ class Settings:
                 parked_max=reader.number("PARKED_MAX", int, _LIMITS.parked_max, low=1),
             ),
             body_bytes_max=reader.number("BODY_BYTES_MAX", int, BODY_BYTES_MAX, low=1024),
+            ledger_bytes_max=reader.number("LEDGER_BYTES_MAX", int, LEDGER_BYTES_MAX, low=1024),
             event_epoch=reader.number("EVENT_EPOCH", int, 1, low=1),
             settlement_seconds=reader.number("SETTLEMENT_SECONDS", float, 10.0, low=0.1),
             send_seconds=reader.number("SEND_SECONDS", float, 10.0, low=0.1),

@@ -11,8 +11,7 @@ import logging
 import re
 from typing import Final, assert_never
 
-from shared.idempotency.disposition import Complete, DeadLetter, Retry
-from shared.idempotency.engine import Handled
+from shared.idempotency.disposition import Complete, DeadLetter, Handled, Retry
 from shared.idempotency.keys import hash_prefix
 from shared.idempotency.ports import Delivery
 
@@ -54,6 +53,7 @@ def log_disposition(consumer: str, delivery: Delivery, handled: Handled) -> None
         "sequence_number": delivery.sequence_number,
         "delivery_count": delivery.delivery_count,
         "hash": None if handled.request_hash is None else hash_prefix(handled.request_hash),
+        **handled.figures,
     }
     _log.log(level, "%s", " ".join(f"{name}={_value(value)}" for name, value in fields.items()), extra=fields)
 

@@ -6,6 +6,7 @@ Invariants, each at the place where it could be broken:
   - a message is complete only when nothing is due any more (`_after_commit`, `_before_completion`).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Final, assert_never
@@ -14,7 +15,6 @@ from shared.convoy.cache import StateCache
 from shared.convoy.draining import drained, runs_of
 from shared.convoy.turns import Early, Next, Refused, Waiting, turn_of
 from shared.idempotency.backoff import pause_before_next_try
-from shared.idempotency.bounded_read import read_many_in_time
 from shared.idempotency.decisions import Apply, Ignore, Reject
 from shared.idempotency.disposition import DeadLetter, Disposition, TryAgain
 from shared.idempotency.draft import Draft
@@ -88,17 +88,19 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
         given = {each.name: getattr(engine, each.name) for each in fields(Engine)}
         return cls(**given, cache=cache)
 
-    async def drain(self, partition: str) -> None:
-        """Apply what is due in a partition, for a timer: no message need come for it.
+    async def drain(self, partition: str) -> int:
+        """Apply what is due in a partition, for a timer: no message need come for it. Returns how many were due.
 
         Raises:
             TransientError: it is not finished; a later call goes on.
         """
-        await self._drain(partition, None)
+        figures = Counter[str]()
+        await self._drain(partition, None, figures)
+        return figures["drained"]
 
     async def _try_once(self, run: Run[M], attempt: Attempt) -> Disposition | TryAgain:
         if attempt.tries > 1:
-            return await self._try_on(run, attempt, await self._stored(run.partition, run.partition))
+            return await self._try_on(run, attempt, await self.store.read(run.partition, run.partition))
         cached = self.cache.get(run.partition)
         if cached is None:
             return await self._try_on(run, attempt, await self._load(run))
@@ -110,7 +112,7 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
         progress = _progress(stored)
         if progress.due:
             # What is due goes first, whatever message is in hand.
-            stored = await self._drain(run.partition, stored)
+            stored = await self._drain(run.partition, stored, run.figures)
             progress = _progress(stored)
         number = self.consumer.number_of(run.message)
         match turn_of(progress, number, run.key, parked_max=self.limits.parked_max):
@@ -126,6 +128,8 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
                     case other:
                         assert_never(other)
             case Early():
+                run.figures["gap"] = number - progress.last_sequence - 1
+                run.figures["parked"] = len(progress.parked) + 1
                 draft = Draft.of(self.consumer, run.partition, stored, self.clock.now(), {})
                 return await self._write(run, draft.park(run, number), attempt, "parked")
             case Waiting():
@@ -142,7 +146,7 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
             return verdict
         # Only what is written is guarded by the ETag; a verdict is not.
         self.cache.drop(run.partition)
-        return await self._try_on(run, attempt, await self._stored(run.partition, run.partition))
+        return await self._try_on(run, attempt, await self.store.read(run.partition, run.partition))
 
     async def _commit(self, partition: str, writes: tuple[Write, ...]) -> CommitOutcome:
         # Whatever comes of it, cancellation included: only a commit that is known puts a document in.
@@ -158,14 +162,16 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
         return outcome
 
     async def _after_commit(self, run: Run[M]) -> None:
-        await self._drain(run.partition, self.cache.get(run.partition))
+        await self._drain(run.partition, self.cache.get(run.partition), run.figures)
 
     async def _before_completion(self, run: Run[M], marker: StoredDocument) -> None:
         # A state document that marks itself says by drainSince what other markers say by more.
         if marker.body.get("more") is True or "drainSince" in marker.body:
-            await self._drain(run.partition, None)
+            await self._drain(run.partition, None, run.figures)
 
-    async def _drain(self, partition: str, stored: StoredDocument | None) -> StoredDocument | None:
+    async def _drain(
+        self, partition: str, stored: StoredDocument | None, figures: Counter[str]
+    ) -> StoredDocument | None:
         """Apply what is due, commit by commit; returns the state document that leaves nothing due.
 
         Raises:
@@ -174,7 +180,7 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
         drain = Drain(self.clock.monotonic() + self.limits.drain_seconds)
         while True:
             if stored is None:
-                stored = await self._stored(partition, partition)
+                stored = await self.store.read(partition, partition)
             progress = _progress(stored)
             if stored is None or not progress.due:
                 return stored
@@ -187,6 +193,7 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
                     drain.send_back = False
                     drain.commits += 1
                     stored = self.cache.get(partition)
+                    figures["drained"] += len(progress.parked) - len(_progress(stored).parked)
                     continue
                 case TooLarge() | RefusedByStore():
                     # One by one; and one that cannot be written even alone is sent back: its own delivery says why.
@@ -207,7 +214,7 @@ class ConvoyEngine[M: Message, S: State](Engine[M, S]):
         self, partition: str, stored: StoredDocument, ids: Sequence[str], drain: Drain
     ) -> CommitOutcome:
         """One query of markers and one commit; a marker that is not there, or waits no more, is a conflict."""
-        found = await read_many_in_time(self.store, partition, ids, seconds=self.limits.store_call_seconds)
+        found = await self.store.read_many(partition, ids)
         if any(name not in found or found[name].body.get("state") != "parked" for name in ids):
             return Conflict(404)
         runs = runs_of(self.consumer, partition, [found[name] for name in ids], event_epoch=self.event_epoch)

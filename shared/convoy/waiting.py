@@ -76,14 +76,14 @@ async def report_waiting(store: SearchableStore, now: datetime) -> WaitingReport
     return WaitingReport(partitions, messages, oldest)
 
 
-async def drain_what_is_due(store: SearchableStore, drain: Callable[[str], Awaitable[None]]) -> int:
-    """Drain every partition that has something due; returns how many were drained.
+async def drain_what_is_due(store: SearchableStore, drain: Callable[[str], Awaitable[int]]) -> int:
+    """Drain every partition that has something due; returns how many messages that were.
 
     One partition's failure is logged; it stays due.
 
     Args:
         store: of the container.
-        drain: drains a partition.
+        drain: drains a partition, and says how many messages were due in it.
 
     Raises:
         StoreUnavailableError, StoreAccessError: the partitions could not be found.
@@ -92,8 +92,7 @@ async def drain_what_is_due(store: SearchableStore, drain: Callable[[str], Await
     async for document in find_all(store, DUE):
         partition = str(document.body["id"])
         try:
-            await drain(partition)
-            drained += 1
+            drained += await drain(partition)
         except TransientError as error:
             _log.warning("drain=retry partition=%s cause=%s", partition, error)
     return drained

@@ -104,14 +104,15 @@ class CosmosStore:
             await self._database.enter()
             match writes:
                 case [Create(body)]:
-                    await self._container.create_item(body, no_response=True)
+                    # no_response: the headers alone tell the ETag.
+                    created = await self._container.create_item(body, no_response=True)
+                    return Committed((str(created.get_response_headers().get("ETag", "")),))
                 case _:
                     operations = [_operation(write) for write in writes]
                     results = await self._container.execute_item_batch(operations, partition_key=partition)
                     return Committed(tuple(str(result.get("eTag", "")) for result in results))
         except (AzureError, ValueError, TypeError) as error:
             return commit_outcome(error)
-        return Committed()
 
 
 def _stored(item: Mapping[str, Any]) -> StoredDocument:

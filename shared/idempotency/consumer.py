@@ -13,8 +13,8 @@ Documents of one partition (`pk` is the partition key's field, such as `orderId`
                                            status "ready", readySince
 
 A message of the type `created_by` creates the state document, which then is its marker: it bears requestHash and
-attemptId itself, and no `op:` document is written. Where messages are numbered, others may come before it: the state
-document then holds their numbers, none of the consumer's fields, and lastSequence 0.
+attemptId itself, and no `op:` document is written. Where messages are numbered, others may come before the one that
+makes the state: the state document then has type "expected", their numbers, and none of the consumer's fields.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,6 +32,8 @@ from shared.idempotency.messages import Event, Message, State, decode_custom
 from shared.idempotency.ports import Document, StoredDocument
 
 DOC_VERSION: Final = 1
+EXPECTED: Final = "expected"
+"""Type of a state document that holds numbers only: the consumer's state is still to come."""
 
 _ENGINE_FIELDS: Final = frozenset(
     {
@@ -103,13 +105,13 @@ class StateDocuments[S: State]:
         """Whether the message creates the state document and is marked by it."""
         return self.created_by is not None and isinstance(message, self.created_by)
 
-    def read_state(self, stored: StoredDocument) -> S:
-        """The consumer's state from its document.
+    def read_state(self, stored: StoredDocument) -> S | None:
+        """The consumer's state from its document; None where it is still to come.
 
         Raises:
             NewerVersionError: the document was written by newer code; it must not be written over. Retry.
         """
-        return read_document(stored, self.state)
+        return None if stored.body.get("type") == EXPECTED else read_document(stored, self.state)
 
     def check(self, message: type[Message] | TypeAliasType) -> None:
         """Hold the registration against itself.

@@ -1,6 +1,7 @@
 """What becomes of a delivery, and the one place where a store's outcome is turned into it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal, assert_never
 
 from shared.idempotency.errors import DeadLetterReason
@@ -58,6 +59,27 @@ class Retry:
 
 
 type Disposition = Complete | DeadLetter | Retry
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """What became of a delivery, with the ids for the log; None where the message could not be read that far.
+
+    Attributes:
+        disposition: what became of it.
+        key: the message's key.
+        partition: its partition key value.
+        request_hash: its hash.
+        sequence: its number within the partition, None where messages are not numbered.
+        figures: what was counted on the way, by name: metrics, as docs/telemetry.md lists them.
+    """
+
+    disposition: Disposition
+    key: str | None = None
+    partition: str | None = None
+    request_hash: str | None = None
+    sequence: int | None = None
+    figures: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from shared.idempotency.consumer import DOC_VERSION, Consumer
+from shared.idempotency.consumer import DOC_VERSION, EXPECTED, Consumer
 from shared.idempotency.decisions import Apply, Decision
 from shared.idempotency.keys import message_id_of
 from shared.idempotency.messages import Event, Message, State, to_document, utc_text
@@ -104,9 +104,7 @@ class Draft[M: Message, S: State]:
         """What the next message is decided on; None where the consumer's state does not exist yet."""
         if self.state is not None or self.stored is None:
             return self.state
-        # Messages that came before their turn may wait for the one that creates the state.
-        is_expected = self.consumer.numbering is not None and self.progress.last_sequence == 0
-        return None if is_expected else self.consumer.documents.read_state(self.stored)
+        return self.consumer.documents.read_state(self.stored)
 
     def decide(self, message: M) -> Decision[S]:
         """What the consumer says to a message, on what those before it leave."""
@@ -250,7 +248,7 @@ class Draft[M: Message, S: State]:
             **{name: value for name, value in fields.items() if name not in _WHILE_WAITING},
             "id": self.partition,
             self.consumer.documents.partition_field: self.partition,
-            "type": self.consumer.documents.state.__name__,
+            "type": fields.get("type", EXPECTED) if self.state is None else self.consumer.documents.state.__name__,
             "docVersion": DOC_VERSION,
             **self.progress.stamped(stamp).fields(numbered=numbered),
             "createdAt": stored.get("createdAt", stamp),

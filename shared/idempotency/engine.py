@@ -6,15 +6,13 @@ Invariants, each at the place where it could be broken:
   - no passing fault dead-letters: what is not decided within the tries is a `Retry`.
 """
 
-import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
 from shared.idempotency.admission import Duplicate, Fresh, Mismatch, OwnWrite, admit
-from shared.idempotency.backoff import Limits, pause_before_next_try, wait_before_try
-from shared.idempotency.bounded_read import read_in_time, read_many_in_time
+from shared.idempotency.backoff import Limits, wait_before_try
 from shared.idempotency.consumer import Consumer, read_document
 from shared.idempotency.decisions import Apply, Ignore, Reject
 from shared.idempotency.disposition import (
@@ -22,8 +20,8 @@ from shared.idempotency.disposition import (
     CompletedAs,
     DeadLetter,
     Disposition,
+    Handled,
     ReadMarker,
-    Retry,
     TryAgain,
     step_after,
 )
@@ -31,18 +29,15 @@ from shared.idempotency.draft import Draft, Part
 from shared.idempotency.errors import (
     DeadLetterReason,
     PermanentError,
-    StoreAccessError,
-    StoreUnavailableError,
     TransientError,
 )
-from shared.idempotency.keys import check_identifier, check_message_id, check_session_id
+from shared.idempotency.keys import check_identifier, check_message_id, check_session_id, parse_message_id
 from shared.idempotency.messages import BODY_BYTES_MAX, Message, State, parse_message
 from shared.idempotency.ports import (
     Clock,
     CommitOutcome,
     Conflict,
     Delivery,
-    OutcomeUnknown,
     Random,
     Refused,
     Store,
@@ -51,23 +46,13 @@ from shared.idempotency.ports import (
 )
 from shared.idempotency.request_hash import request_hash
 from shared.idempotency.run import Run
+from shared.idempotency.tries import disposed, tried
 
 MESSAGE_BYTES_MAX: Final = 192 * 1024
 """Largest body of an outgoing message: the Standard tier's 256 KB less up to 64 KB of header.
 
 Source: Service Bus quotas, "Maximum message size" and "Maximum message header size".
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Handled:
-    """What became of a delivery, with the ids for the log; None where the message could not be read that far."""
-
-    disposition: Disposition
-    key: str | None = None
-    partition: str | None = None
-    request_hash: str | None = None
-    sequence: int | None = None
 
 
 @dataclass(slots=True)
@@ -91,7 +76,7 @@ class Engine[M: Message, S: State]:
 
     Attributes:
         consumer: the rules.
-        store: of the consumer's container.
+        store: of the consumer's container; each call must end in time.
         clock: time.
         random: attempt ids and jitter.
         limits: bounds of one delivery.
@@ -118,14 +103,9 @@ class Engine[M: Message, S: State]:
             run = self._read(delivery)
         except PermanentError as error:
             return Handled(DeadLetter(error.reason, error.description))
-        try:
-            disposition = await self._dispose(run, delivery.delivery_count)
-        except StoreAccessError as error:
-            disposition = Retry(str(error), alert=True)
-        except TransientError as error:
-            disposition = Retry(str(error))
+        disposition = await disposed(self._dispose(run, delivery.delivery_count))
         sequence = None if self.consumer.numbering is None else self.consumer.number_of(run.message)
-        return Handled(disposition, run.key, run.partition, run.request_hash, sequence)
+        return Handled(disposition, run.key, run.partition, run.request_hash, sequence, run.figures)
 
     def _read(self, delivery: Delivery) -> Run[M]:
         if delivery.body is None:
@@ -138,7 +118,7 @@ class Engine[M: Message, S: State]:
         hashed = request_hash(message)
         check_message_id(delivery.message_id, key=key, request_hash=hashed)
         check_session_id(delivery.session_id, partition=partition)
-        return Run(
+        run = Run(
             message=message,
             key=key,
             partition=partition,
@@ -147,6 +127,10 @@ class Engine[M: Message, S: State]:
             traceparent=delivery.traceparent,
             event_epoch=self.event_epoch,
         )
+        if parse_message_id(delivery.message_id).hash_prefix is None:
+            # The broker may have dropped a changed message under this key without a word.
+            run.figures["bare_key"] = 1
+        return run
 
     async def _dispose(self, run: Run[M], delivery_count: int) -> Disposition:
         if delivery_count > 1:
@@ -159,23 +143,13 @@ class Engine[M: Message, S: State]:
         return await self._try(run)
 
     async def _try(self, run: Run[M]) -> Disposition:
-        deadline = self.clock.monotonic() + self.limits.try_seconds
         attempt = Attempt()
-        cause = "no try"
-        for tries in range(1, self.limits.tries_max + 1):
-            attempt.tries = tries
-            try:
-                step = await self._try_once(run, attempt)
-            except StoreUnavailableError as error:
-                step = TryAgain(str(error), error.retry_after_seconds)
-            if not isinstance(step, TryAgain):
-                return step
-            cause = step.cause
-            pause = pause_before_next_try(tries, limits=self.limits, asked_seconds=step.pause_seconds)
-            if tries == self.limits.tries_max or self.clock.monotonic() + pause >= deadline:
-                break
-            await self.clock.sleep(pause)
-        return Retry(cause)
+
+        async def try_once(number: int) -> Disposition | TryAgain:
+            attempt.tries = number
+            return await self._try_once(run, attempt)
+
+        return await tried(try_once, clock=self.clock, limits=self.limits)
 
     async def _try_once(self, run: Run[M], attempt: Attempt) -> Disposition | TryAgain:
         draft = await self._draft(run, await self._load(run), attempt)
@@ -230,7 +204,7 @@ class Engine[M: Message, S: State]:
         """What is still to be done before a message that was taken in by an earlier commit is completed."""
 
     async def _by_marker(self, run: Run[M]) -> Disposition | None:
-        marker = await self._stored(run.partition, self.consumer.marker_id(run.message))
+        marker = await self.store.read(run.partition, self.consumer.marker_id(run.message))
         if marker is None:
             return None
         match admit(marker.body, run.message, run.attempt_id):
@@ -253,17 +227,10 @@ class Engine[M: Message, S: State]:
         # What creates its own marker need not look first: if the document exists, the create says so.
         if self.consumer.documents.marks_itself(run.message):
             return None
-        return await self._stored(run.partition, run.partition)
+        return await self.store.read(run.partition, run.partition)
 
     async def _commit(self, partition: str, writes: tuple[Write, ...]) -> CommitOutcome:
-        try:
-            async with asyncio.timeout(self.limits.store_call_seconds):
-                return await self.store.commit(partition, writes)
-        except TimeoutError:
-            return OutcomeUnknown("no answer to the commit in time")
-
-    async def _stored(self, partition: str, document_id: str) -> StoredDocument | None:
-        return await read_in_time(self.store, partition, document_id, seconds=self.limits.store_call_seconds)
+        return await self.store.commit(partition, writes)
 
     async def _parts(self, partition: str, named: Mapping[str, type[State]]) -> dict[str, Part]:
         """The further documents that exist: one call, or none."""
@@ -271,12 +238,10 @@ class Engine[M: Message, S: State]:
             return {}
         if len(named) == 1:
             (document_id,) = named
-            found = await self._stored(partition, document_id)
+            found = await self.store.read(partition, document_id)
             stored = {} if found is None else {document_id: found}
         else:
-            stored = await read_many_in_time(
-                self.store, partition, tuple(named), seconds=self.limits.store_call_seconds
-            )
+            stored = await self.store.read_many(partition, tuple(named))
         return {
             document_id: Part(read_document(document, named[document_id]), document.etag)
             for document_id, document in stored.items()

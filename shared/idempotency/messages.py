@@ -96,6 +96,15 @@ def parse_message[M: Message](body: bytes, shape: type[M] | TypeAliasType, *, by
         value = read_json(body)
     except JsonTextError as error:
         raise PermanentError(DeadLetterReason.MALFORMED_MESSAGE, f"body: {error}") from None
+    return convert_message(value, shape)
+
+
+def convert_message[M: Message](value: Json, shape: type[M] | TypeAliasType) -> M:
+    """Read a message from JSON that is parsed already.
+
+    Raises:
+        PermanentError: as `parse_message`, but for size and syntax.
+    """
     _check_header(value)
     try:
         message: M = msgspec.convert(value, shape, dec_hook=decode_custom)

@@ -83,8 +83,7 @@ class Committed:
     """All writes are durable.
 
     Attributes:
-        etags: of the documents of a batch, in the order of the writes, "" for one that was deleted; empty after a
-            single create.
+        etags: of the documents, in the order of the writes; "" for one that was deleted.
     """
 
     etags: tuple[str, ...] = field(default=(), compare=False)
@@ -169,7 +168,7 @@ class Page:
 
 
 class Store(Protocol):
-    """Documents of one container, by logical partition."""
+    """Documents of one container, by logical partition. Each call ends in time: see `TimeLimitedStore`."""
 
     async def read(self, partition: str, document_id: str) -> StoredDocument | None:
         """Read one document, at least as new as this store's own last write or refusal in the partition.

@@ -1,6 +1,7 @@
 """One run over one delivery, as everything below the engine sees it."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
 from shared.idempotency.messages import Message
 
@@ -17,6 +18,7 @@ class Run[M: Message]:
         attempt_id: of this run.
         traceparent: the sender's, None where absent.
         event_epoch: ends the source of the events.
+        figures: what is counted on the way, for the log; see `Handled`.
     """
 
     message: M
@@ -26,3 +28,4 @@ class Run[M: Message]:
     attempt_id: str
     traceparent: str | None
     event_epoch: int
+    figures: Counter[str] = field(default_factory=Counter, compare=False)

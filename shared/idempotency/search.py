@@ -13,10 +13,10 @@ async def find_all(
     Raises:
         StoreUnavailableError, StoreAccessError: see the port.
     """
-    page = await store.find(find, partition=partition)
+    continuation = None
     while True:
+        page = await store.find(find, partition=partition, continuation=continuation)
         for document in page.documents:
             yield document
-        if page.continuation is None:
+        if (continuation := page.continuation) is None:
             return
-        page = await store.find(find, partition=partition, continuation=page.continuation)

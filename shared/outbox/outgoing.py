@@ -27,10 +27,10 @@ class OutgoingMessage:
 class Destination(Protocol):
     """A queue that takes messages. Implementation: `shared.servicebus.sender`."""
 
-    async def send_all(self, messages: Sequence[OutgoingMessage]) -> int:
-        """Send messages in order; returns how many the broker has accepted.
+    async def send_batch(self, messages: Sequence[OutgoingMessage]) -> int:
+        """Send, in order, as many from the first on as fit into one batch; returns how many the broker has accepted.
 
-        Fewer than were given: the next one can never be sent, because the destination takes none of its size.
+        None of some: the first can never be sent, because the destination takes none of its size.
 
         Raises:
             BrokerUnavailableError: not confirmed; some may be there. Send them again under the same MessageIds.

@@ -53,14 +53,15 @@ async def relay(store: SearchableStore, partition: str, name: str, destination: 
     unpublished = Find(has="readySince", equals={"destination": name})
     waiting = [document async for document in find_all(store, unpublished, partition=partition)]
     ready = list(takewhile(_is_ready, sorted(waiting, key=_number)))
-    if not ready:
-        return 0
-    sent = await destination.send_all([_outgoing(document) for document in ready])
-    marked = await _mark(store, partition, [_published(document) for document in ready[:sent]])
-    if sent < len(ready):
-        stuck = ready[sent]
-        _log.error("outbox=parked partition=%s id=%s destination=%s", partition, stuck.body["id"], name)
-        await _mark(store, partition, [_parked(stuck, "larger than the destination takes")])
+    marked = 0
+    while ready:
+        sent = await destination.send_batch([_outgoing(document) for document in ready])
+        if sent == 0:
+            _log.error("outbox=parked partition=%s id=%s destination=%s", partition, ready[0].body["id"], name)
+            await _mark(store, partition, [_parked(ready[0], "larger than the destination takes")])
+            break
+        marked += await _mark(store, partition, [_published(document) for document in ready[:sent]])
+        ready = ready[sent:]
     return marked
 
 

@@ -33,21 +33,16 @@ class QueueSender:
         except SDK_ERRORS as error:
             raise send_error(error) from error
 
-    async def send_all(self, messages: Sequence[OutgoingMessage]) -> int:
-        """Send in order, in as few batches as they fit in. See `shared.outbox.outgoing` for the contract."""
-        sent = 0
+    async def send_batch(self, messages: Sequence[OutgoingMessage]) -> int:
+        """One batch, all or nothing. See `shared.outbox.outgoing` for the contract."""
         try:
             async with self._link.use() as sender:
-                while sent < len(messages):
-                    batch = await sender.create_message_batch()
-                    filled = _fill(batch, messages[sent:])
-                    if filled == 0:
-                        break
+                batch = await sender.create_message_batch()
+                if filled := _fill(batch, messages):
                     await sender.send_messages(batch)
-                    sent += filled
         except SDK_ERRORS as error:
             raise broker_error(error) from error
-        return sent
+        return filled
 
     async def close(self) -> None:
         """Close the link."""

@@ -13,6 +13,7 @@ from shared.idempotency.engine import Engine
 from shared.idempotency.errors import DeadLetterReason
 from shared.idempotency.messages import Message, State
 from shared.idempotency.ports import Document, Store
+from shared.idempotency.time_limited_store import TimeLimitedStore
 from shared.testing.coverage import ObservedStore, Situation
 from shared.testing.crash_points import SETTLEMENT_FAULTS, CrashingClock, CrashingStore, CrashPoints, Point
 from shared.testing.deliveries import delivery_of
@@ -91,7 +92,13 @@ class History[M: Message, S: State]:
         return disposition
 
     def _engine(self, store: Store, clock: CrashingClock) -> Engine[M, S]:
-        engine = Engine(consumer=self._consumer, store=store, clock=clock, random=self._random, limits=LIMITS)
+        engine = Engine(
+            consumer=self._consumer,
+            store=TimeLimitedStore(store, call_seconds=LIMITS.store_call_seconds),
+            clock=clock,
+            random=self._random,
+            limits=LIMITS,
+        )
         return engine if self._consumer.numbering is None else ConvoyEngine.beside(engine, cache=self._cache)
 
     async def settle(

@@ -4,11 +4,14 @@ import json
 import re
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from blueprints.fan_out_ledger import fan_out_ledger
 from blueprints.process_order_operation import process_order_operation
 from function_app import app
+from ordering.ledgers.parts import PART_BYTES_MAX
 from shared.idempotency.backoff import JITTER, Limits, wait_before_try
 from shared.idempotency.engine import MESSAGE_BYTES_MAX
 from shared.idempotency.messages import BODY_BYTES_MAX
@@ -17,7 +20,8 @@ from shared.settings import Settings
 ROOT = Path(__file__).parents[2]
 TOPOLOGY = json.loads((ROOT / "infra" / "topology.json").read_text(encoding="utf-8"))
 HOST = json.loads((ROOT / "host.json").read_text(encoding="utf-8"))
-ORDERS = TOPOLOGY["serviceBus"]["queues"]["orders"]
+QUEUES = TOPOLOGY["serviceBus"]["queues"]
+ORDERS = QUEUES["orders"]
 LIMITS = Limits()
 CONNECTIONS = {"ServiceBusConnection": "Endpoint=sb://x;", "CosmosConnection": "AccountEndpoint=http://x;AccountKey=y;"}
 
@@ -41,21 +45,32 @@ def test_every_queue_of_a_trigger_is_there_and_no_other() -> None:
     assert queues == set(TOPOLOGY["serviceBus"]["queues"])
 
 
-def test_sessions_and_duplicate_detection_are_on() -> None:
-    assert ORDERS["requiresSession"] is True
-    assert ORDERS["requiresDuplicateDetection"] is True
-    assert "defaultMessageTimeToLive" not in ORDERS
+@pytest.mark.parametrize("queue", QUEUES.values(), ids=QUEUES)
+def test_sessions_and_duplicate_detection_are_on(queue: dict[str, Any]) -> None:
+    assert queue["requiresSession"] is True
+    assert queue["requiresDuplicateDetection"] is True
+    assert "defaultMessageTimeToLive" not in queue
+
+
+def test_a_ledger_outlasts_what_an_order_outlasts() -> None:
+    assert QUEUES["ledgers"] == ORDERS
 
 
 def test_the_containers_are_those_of_the_consumers() -> None:
     documents = process_order_operation.documents
     containers = TOPOLOGY["cosmos"]["containers"]
     assert {name: container["partitionKey"] for name, container in containers.items()} == {
-        documents.container: documents.partition_key
+        documents.container: documents.partition_key,
+        fan_out_ledger.container: "/ledgerId",
     }
     assert all(container["partitionKeyVersion"] == 2 for container in containers.values())
     assert all(container["defaultTtl"] == -1 for container in containers.values())
     assert TOPOLOGY["cosmos"]["database"] == Settings.from_env(CONNECTIONS).cosmos.database
+
+
+def test_a_part_of_a_ledger_fits_its_queue_and_holds_the_largest_operation() -> None:
+    assert QUEUES["ledgers"]["maxMessageBytes"] >= PART_BYTES_MAX + 64 * 1024
+    assert PART_BYTES_MAX > BODY_BYTES_MAX + 1024
 
 
 def test_a_message_and_its_event_fit_the_queue() -> None:

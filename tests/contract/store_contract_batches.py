@@ -30,6 +30,12 @@ async def a_hundred_documents_are_read_at_once(store: Store, partition: str) -> 
     assert set(await store.read_many(partition, names)) == set(names)
 
 
+async def a_single_create_tells_the_etag(store: Store, partition: str) -> None:
+    outcome = await store.commit(partition, [Create(document(partition, "op:1"))])
+    assert isinstance(outcome, Committed)
+    assert [(await stored(store, partition, "op:1")).etag] == list(outcome.etags)
+
+
 async def a_batch_tells_the_etag_of_each_document(store: Store, partition: str) -> None:
     outcome = await store.commit(partition, [Create(document(partition, "op:1")), Create(document(partition, "op:2"))])
     assert isinstance(outcome, Committed)
@@ -107,6 +113,7 @@ async def a_continuation_that_no_search_gave_is_refused(store: SearchableStore, 
 BATCH_CASES: Final[tuple[SearchCase, ...]] = (
     several_documents_are_read_at_once_and_those_that_are_not_there_left_out,
     a_hundred_documents_are_read_at_once,
+    a_single_create_tells_the_etag,
     a_batch_tells_the_etag_of_each_document,
     what_is_deleted_is_gone_and_may_be_created_again,
     a_delete_at_an_old_etag_or_of_nothing_is_a_conflict_and_writes_nothing,

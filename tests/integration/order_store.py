@@ -17,6 +17,7 @@ from shared.idempotency.backoff import Limits
 from shared.idempotency.disposition import Disposition
 from shared.idempotency.engine import Engine
 from shared.idempotency.messages import parse_message
+from shared.idempotency.time_limited_store import TimeLimitedStore
 from shared.runtime import SystemRandom
 from shared.settings import CosmosSettings
 from shared.testing.deliveries import delivery_of
@@ -65,7 +66,7 @@ class OrderStore:
         """Deliver the order."""
         engine = Engine(
             consumer=process_order_operation,
-            store=self.store,
+            store=TimeLimitedStore(self.store, call_seconds=self.limits.store_call_seconds),
             clock=ManualClock(),
             random=self.random,
             limits=self.limits,

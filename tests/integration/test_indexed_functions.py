@@ -40,20 +40,27 @@ def timer() -> Bindings:
     return [{"name": "timer", "type": "timerTrigger", "direction": IN, "schedule": "0 * * * * *"}]
 
 
-EXPECTED: dict[str, Bindings] = {
-    "process_order_operation": [
+def session_queue(name: str) -> Bindings:
+    return [
         {
             "name": "message",
             "type": "serviceBusTrigger",
             "direction": IN,
-            "queueName": "orders",
+            "queueName": name,
             "connection": "ServiceBusConnection",
             "isSessionsEnabled": True,
             "autoCompleteMessages": True,
             "cardinality": "ONE",
             "properties": {"SupportsDeferredBinding": True},
         }
-    ],
+    ]
+
+
+EXPECTED: dict[str, Bindings] = {
+    "process_order_operation": session_queue("orders"),
+    "fan_out_ledger": session_queue("ledgers"),
+    "post_ledger": http("ledgers", "POST"),
+    "get_ledger": http("ledgers/{ledgerId}", "GET"),
     "post_order": http("orders", "POST"),
     "get_waiting_orders": http("orders", "GET"),
     "report_waiting_orders": timer(),
@@ -112,7 +119,7 @@ def test_every_queue_that_is_listened_to_is_in_the_topology_with_sessions_and_du
 ) -> None:
     queues = json.loads(TOPOLOGY.read_text(encoding="utf-8"))["serviceBus"]["queues"]
     triggers = [entry for function in functions.values() for entry in bindings(function) if "queueName" in entry]
-    assert [entry["queueName"] for entry in triggers] == ["orders"]
+    assert {entry["queueName"] for entry in triggers} == {"orders", "ledgers"}
     for entry in triggers:
         assert queues[entry["queueName"]]["requiresSession"] is entry["isSessionsEnabled"]
         assert queues[entry["queueName"]]["requiresDuplicateDetection"] is True

@@ -2,19 +2,21 @@
 
 import asyncio
 import sys
+from functools import partial
 
 import grpc
 import msgspec
 import pytest
 
 from blueprints.process_order_operation import process_order_operation
-from shared import consumers
-from shared.consumers import DeliverAgainError
+from shared import triggers
+from shared.consumers import convoy_engine
 from shared.idempotency.errors import ConfigurationError
 from shared.idempotency.messages import to_document
 from shared.runtime import Runtime, SystemClock, runtime
 from shared.servicebus.binding import read_binding_data
 from shared.servicebus.settlement import SettlementError
+from shared.triggers import DeliverAgainError
 from tests.integration.emulators import Emulator
 from tests.integration.host_message import (
     LOCK_TOKEN,
@@ -72,7 +74,7 @@ async def close_store(clients: Runtime) -> None:
 
 async def deliver(data: BindingData) -> None:
     """As the function `process_order_operation` does."""
-    await consumers._deliver(process_order_operation, read_binding_data(data))
+    await triggers.deliver("orders", partial(convoy_engine, process_order_operation), read_binding_data(data))
 
 
 @pytest.mark.usefixtures("settings")

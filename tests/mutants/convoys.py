@@ -40,7 +40,7 @@ MUTANTS = (
     Mutant(
         "completed-without-draining",
         ENGINE,
-        "        await self._drain(run.partition, self.cache.get(run.partition))\n",
+        "        await self._drain(run.partition, self.cache.get(run.partition), run.figures)\n",
         "        return\n",
         HISTORIES,
     ),

@@ -3,7 +3,8 @@
 from tests.mutants.mutant import Mutant
 
 ENGINE = "shared/idempotency/engine.py"
-CONSUMERS = "shared/consumers.py"
+TRIES = "shared/idempotency/tries.py"
+TRIGGERS = "shared/triggers.py"
 DECISION_TESTS = "tests/unit/test_engine_decisions.py"
 REDELIVERY_TESTS = "tests/unit/test_engine_redelivery.py"
 FUNCTION_TESTS = (
@@ -43,17 +44,17 @@ MUTANTS = (
     ),
     Mutant(
         "tries-without-deadline",
-        ENGINE,
-        "            if tries == self.limits.tries_max or self.clock.monotonic() + pause >= deadline:",
-        "            if tries == self.limits.tries_max:",
+        TRIES,
+        "        if number >= limits.tries_max or clock.monotonic() + pause >= deadline:",
+        "        if number >= limits.tries_max:",
         "tests/unit/test_engine_outcomes.py::test_throttling_longer_than_the_tries_is_not_waited_for",
     ),
     Mutant(
         "commit-without-time-out",
-        ENGINE,
-        "            async with asyncio.timeout(self.limits.store_call_seconds):\n"
-        "                return await self.store.commit(partition, writes)\n",
-        "            return await self.store.commit(partition, writes)\n",
+        "shared/idempotency/time_limited_store.py",
+        "            async with asyncio.timeout(self._call_seconds):\n"
+        "                return await self._store.commit(partition, writes)\n",
+        "            return await self._store.commit(partition, writes)\n",
         "tests/unit/test_effectively_once.py::test_a_consumer_with_markers_beside_its_state_passes",
     ),
     Mutant(
@@ -86,7 +87,7 @@ MUTANTS = (
     ),
     Mutant(
         "dead-letter-error-swallowed",
-        CONSUMERS,
+        TRIGGERS,
         f"            {DEAD_LETTER_CALL}\n",
         "            from contextlib import suppress\n"
         "            with suppress(TransientError):\n"
@@ -95,7 +96,7 @@ MUTANTS = (
     ),
     Mutant(
         "dead-letter-call-forgotten",
-        CONSUMERS,
+        TRIGGERS,
         f"            {DEAD_LETTER_CALL}\n",
         "",
         FUNCTION_TESTS,
@@ -109,7 +110,7 @@ MUTANTS = (
     ),
     Mutant(
         "retry-returns",
-        CONSUMERS,
+        TRIGGERS,
         '            raise DeliverAgainError(f"deliver again: {cause}")',
         "            return",
         FUNCTION_TESTS,

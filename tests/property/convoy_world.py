@@ -19,8 +19,8 @@ from ordering.orders.order import Order
 from shared.convoy.cache import StateCache
 from shared.convoy.engine import ConvoyEngine
 from shared.idempotency.backoff import Limits
-from shared.idempotency.disposition import Complete, DeadLetter
-from shared.idempotency.engine import Engine, Handled
+from shared.idempotency.disposition import Complete, DeadLetter, Handled
+from shared.idempotency.engine import Engine
 from shared.idempotency.json_text import Json
 from shared.idempotency.ports import CommitOutcome, Delivery, Document, OutcomeUnknown, StoredDocument, Write
 from shared.testing.manual_clock import ManualClock, SequenceRandom

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.idempotency.backoff import Limits
-from shared.idempotency.disposition import Complete, DeadLetter
-from shared.idempotency.engine import Engine, Handled
+from shared.idempotency.disposition import Complete, DeadLetter, Handled
+from shared.idempotency.engine import Engine
 from shared.idempotency.ports import Delivery
 from shared.servicebus.settlement import DESCRIPTION_LENGTH_MAX, REASON_LENGTH_MAX
 from shared.testing.manual_clock import ManualClock, SequenceRandom

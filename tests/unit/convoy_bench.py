@@ -21,6 +21,7 @@ from shared.idempotency.disposition import Disposition
 from shared.idempotency.engine import Engine
 from shared.idempotency.messages import Identifier, Instant, Money
 from shared.idempotency.ports import Document
+from shared.idempotency.time_limited_store import TimeLimitedStore
 from shared.testing.deliveries import delivery_of
 from shared.testing.manual_clock import ManualClock, SequenceRandom
 from shared.testing.memory_store import MemoryStore
@@ -53,7 +54,7 @@ class Instance:
         """A new engine, as every delivery has one."""
         engine: Engine[Operation, Order] = Engine(
             consumer=process_order_operation,
-            store=self.store,
+            store=TimeLimitedStore(self.store, call_seconds=self._limits.store_call_seconds),
             clock=self.clock,
             random=self.random,
             limits=self._limits,

@@ -8,18 +8,19 @@ from typing import Any, Final
 import pytest
 from azure.servicebus.amqp import AmqpMessageBodyType
 
-from shared import consumers
-from shared.consumers import DeliverAgainError
+from shared import consumers, triggers
 from shared.idempotency.backoff import Limits
 from shared.idempotency.consumer import Consumer
 from shared.idempotency.disposition import Complete, DeadLetter
 from shared.idempotency.ports import Clock, Delivery, Random, Store
+from shared.idempotency.time_limited_store import TimeLimitedStore
 from shared.servicebus.settlement import SettlementError
 from shared.testing.crash_points import CrashingClock, CrashingStore, CrashPoints, Fault, Point
 from shared.testing.deliveries import delivery_of
 from shared.testing.invariants import InvariantError, Settled, check_settlement
 from shared.testing.manual_clock import ManualClock, SequenceRandom
 from shared.testing.memory_store import MemoryStore
+from shared.triggers import DeliverAgainError
 from tests.unit.example_consumers import LOYALTY, Points, PointsGranted
 
 FUNCTION_TIMEOUT_SECONDS: Final = 300.0
@@ -102,7 +103,7 @@ class FunctionHost:
 
     def store(self, container: str) -> Store:
         assert container == "loyalty"
-        return self.crashing
+        return TimeLimitedStore(self.crashing, call_seconds=Limits().store_call_seconds)
 
     async def dead_letter(self, lock_token: str, *, reason: str, description: str) -> None:
         """The adapter's promise: it raises unless the broker confirmed."""
@@ -193,7 +194,7 @@ def registered(
 
     def host(points: Sequence[Point] = ()) -> FunctionHost:
         made = FunctionHost(function, points)
-        monkeypatch.setattr(consumers, "runtime", lambda: made)
+        monkeypatch.setattr(triggers, "runtime", lambda: made)
         return made
 
     return host

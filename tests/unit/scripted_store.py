@@ -7,9 +7,11 @@ from typing import Never
 
 from shared.idempotency.backoff import Limits
 from shared.idempotency.consumer import Consumer
-from shared.idempotency.engine import Engine, Handled
+from shared.idempotency.disposition import Handled
+from shared.idempotency.engine import Engine
 from shared.idempotency.messages import Message, State
 from shared.idempotency.ports import CommitOutcome, Delivery, StoredDocument, Write, written_id
+from shared.idempotency.time_limited_store import TimeLimitedStore
 from shared.testing.deliveries import delivery_of
 from shared.testing.manual_clock import ManualClock, SequenceRandom
 from shared.testing.memory_store import MemoryStore
@@ -124,6 +126,10 @@ class Bench[M: Message, S: State]:
 
     async def take(self, delivery: Delivery) -> Handled:
         engine = Engine(
-            consumer=self.consumer, store=self.store, clock=self.clock, random=self.random, limits=self.limits
+            consumer=self.consumer,
+            store=TimeLimitedStore(self.store, call_seconds=self.limits.store_call_seconds),
+            clock=self.clock,
+            random=self.random,
+            limits=self.limits,
         )
         return await engine.handle(delivery)

@@ -8,7 +8,16 @@ import pytest
 from shared.idempotency import engine
 from shared.idempotency.admission import Admission, Duplicate, Fresh, admit
 from shared.idempotency.decisions import Apply, Decision, Reject
-from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry, Step, TryAgain, step_after
+from shared.idempotency.disposition import (
+    Complete,
+    DeadLetter,
+    Disposition,
+    Handled,
+    Retry,
+    Step,
+    TryAgain,
+    step_after,
+)
 from shared.idempotency.engine import Engine
 from shared.idempotency.messages import Message
 from shared.idempotency.ports import (
@@ -21,13 +30,12 @@ from shared.idempotency.ports import (
     OutcomeUnknown,
     Replace,
     Store,
-    StoredDocument,
     Throttled,
     Write,
     written_id,
 )
 from shared.idempotency.run import Run
-from shared.testing import effectively_once
+from shared.testing import effectively_once, history
 from shared.testing.effectively_once import assert_effectively_once
 from shared.testing.memory_store import MemoryStore
 from tests.unit.breaking import broken
@@ -125,10 +133,10 @@ def test_an_engine_that_rejects_without_reading_the_marker_is_caught(monkeypatch
 
 
 def test_a_delivery_that_never_ends_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def read(store: Store, partition: str, document_id: str, *, seconds: float) -> StoredDocument | None:
-        return await store.read(partition, document_id)  # without its time-out
+    def unlimited(store: Store, *, call_seconds: float) -> Store:
+        return store
 
-    monkeypatch.setattr("shared.idempotency.engine.read_in_time", read)
+    monkeypatch.setattr(history, "TimeLimitedStore", unlimited)
     text = broken([grant("g1")])
     assert text.startswith("call 1 (read c1) never answers, and is not applied")
     assert text.endswith("a delivery never ends")
@@ -219,8 +227,8 @@ def test_an_engine_that_notes_resends_is_caught(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_engine_that_skips_the_broker_redelivery_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def handle(self: Engine[Message, Account], delivery: Delivery) -> engine.Handled:
-        return engine.Handled(Retry("not today"))
+    async def handle(self: Engine[Message, Account], delivery: Delivery) -> Handled:
+        return Handled(Retry("not today"))
 
     monkeypatch.setattr(Engine, "handle", handle)
     assert broken([grant("g1")]) == (

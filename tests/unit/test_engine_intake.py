@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from shared.idempotency.consumer import Consumer, StateDocuments
-from shared.idempotency.disposition import DeadLetter
-from shared.idempotency.engine import Handled
+from shared.idempotency.disposition import DeadLetter, Handled
 from shared.idempotency.messages import Message, State
 from shared.idempotency.ports import Delivery
 from shared.outbox.events import EventStream

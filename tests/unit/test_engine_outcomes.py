@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from shared.idempotency.backoff import Limits
-from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry
-from shared.idempotency.engine import Handled
+from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Handled, Retry
 from shared.idempotency.errors import StoreAccessError, StoreUnavailableError
 from shared.idempotency.ports import (
     AccessDenied,

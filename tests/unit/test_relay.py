@@ -21,7 +21,7 @@ class Queue:
         self.confirms = True
         self.bytes_max = 1000
 
-    async def send_all(self, messages: Sequence[OutgoingMessage]) -> int:
+    async def send_batch(self, messages: Sequence[OutgoingMessage]) -> int:
         if self.is_down:
             raise BrokerUnavailableError("broker: ServiceBusConnectionError")
         for count, message in enumerate(messages):

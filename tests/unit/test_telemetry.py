@@ -4,8 +4,7 @@ import logging
 
 import pytest
 
-from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Retry
-from shared.idempotency.engine import Handled
+from shared.idempotency.disposition import Complete, DeadLetter, Disposition, Handled, Retry
 from shared.idempotency.ports import Delivery
 from shared.telemetry import log_disposition, quiet_sdks, traceparent_of
 

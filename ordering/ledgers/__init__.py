@@ -1,0 +1,1 @@
+"""Ledgers: many orders' operations in one file, sent on to a session per order."""

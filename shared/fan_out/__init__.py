@@ -1,0 +1,1 @@
+"""Messages that hold messages: each of those sent on, in order, with the place recorded."""
